@@ -21,12 +21,14 @@ var cliffs = []struct{ name, raw string }{
 	{"prefixes-deep", "search=b*+t*&page=20000"},
 	{"prefixes-first", "search=b*+t*"},
 	{"prefix-and-word", "search=a*+" + gen.CommonWord},
-	{"words-prefixes-filters", "search=ka*+zemes+diglu+b*+breral+s*+t*+fo*&category=shrub&status=published&price[gte]=10"},
+	{"words-prefixes-filters",
+		"search=ka*+zemes+diglu+b*+breral+s*+t*+fo*&category=shrub&status=published&price[gte]=10"},
 	{"common-word-deep", "search=" + gen.CommonWord + "&page=8000"},
 	{"range-of-elements", "tags[gte]=m"},
 	{"small-category-sort", "category=succulent&sort=date&page=700"},
 	{"tag-sort-middle", "tags=" + gen.Tag + "&sort=date&page=400"},
-	{"exclusions", "tags[ne]=" + gen.Tag + "&category[ne]=" + gen.Category + "&search=-" + gen.CommonWord + "&sort=url"},
+	{"exclusions", "tags[ne]=" + gen.Tag + "&category[ne]=" + gen.Category + "&search=-" + gen.CommonWord +
+		"&sort=url"},
 	{"fields-sort-middle", "sort=category,-price&page=20000"},
 	{"word-fields-sort-middle", "search=" + gen.CommonWord + "&sort=-status,category,-price,title&page=4000"},
 	{"phrase-with-prefix", "search=diglu-b*"},
@@ -51,7 +53,8 @@ var gridCliffs = []struct{ name, raw string }{
 var facetCliffs = []struct{ name, raw string }{
 	{"distinct-values", "field=image&field=id&field=url"},
 	{"distinct-values-of-some", "field=image&field=id&field=url&search=" + gen.CommonWord},
-	{"charts", allFields + "&_scale=auto&_edges=all&_own_filter=ignore&buckets=24&price[gte]=20&search=" + gen.CommonWord},
+	{"charts", allFields + "&_scale=auto&_edges=all&_own_filter=ignore&buckets=24&price[gte]=20&search=" +
+		gen.CommonWord},
 	{"charts-of-all", allFields + "&_scale=auto&_edges=all&_own_filter=ignore&buckets=24"},
 	{"distinct-values-of-last-records", "field=id&field=image&id[gte]=900000"},
 	{"value-search", "field=author&_values=an"},

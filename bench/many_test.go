@@ -96,7 +96,8 @@ func measure(b *testing.B, server *programtest.Server, do func() error) {
 		before := cpuTime(b, server)
 		must.NoError(b, do())
 		took := cpuTime(b, server) - before
-		if used += took; first == 0 {
+		used += took
+		if first == 0 {
 			first = took
 		}
 	}
@@ -125,7 +126,9 @@ func cpuTime(b *testing.B, server *programtest.Server) (total time.Duration) {
 }
 
 func (i *installation) start(b *testing.B) *programtest.Server {
-	s, err := programtest.Start(b.Context(), programtest.Options{Program: i.program, Settings: []string{"HERBARIUM_DATA=" + i.data}, Args: []string{"--log-level", "info"}})
+	s, err := programtest.Start(b.Context(),
+		programtest.Options{Program: i.program, Settings: []string{"HERBARIUM_DATA=" + i.data},
+			Args: []string{"--log-level", "info"}})
 	must.NoError(b, err)
 	return s
 }
@@ -163,7 +166,9 @@ func (i *installation) publish(ctx context.Context, name string, seed int) error
 			table.WriteByte(byte(separator(f, fields)))
 		}
 	}
-	descriptor := fmt.Sprintf(`{"name": "many", "keywords": ["Open data", "topic 0"], "resources": [{"name": %q, "path": "table.csv"}]}`, name)
+	descriptor := fmt.Sprintf(
+		`{"name": "many", "keywords": ["Open data", "topic 0"], "resources": [{"name": %q, "path": "table.csv"}]}`,
+		name)
 	for file, content := range map[string]string{"table.csv": table.String(), "datapackage.json": descriptor} {
 		if err := os.WriteFile(filepath.Join(source, file), []byte(content), 0o600); err != nil {
 			return err
@@ -194,18 +199,24 @@ func (i *installation) createDatasets(ctx context.Context) error {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // temporary tables belong to a connection
-	if _, err := db.ExecContext(ctx, "CREATE TEMP TABLE copies AS WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?) "+
-		"SELECT n, printf('dataset-%05d', n) AS name, printf('20240229T133000Z-%010d', n) AS version FROM numbers", *datasets-1); err != nil {
+	if _, err := db.ExecContext(ctx,
+		"CREATE TEMP TABLE copies AS WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers "+
+			"WHERE n < ?) "+
+			"SELECT n, printf('dataset-%05d', n) AS name, printf('20240229T133000Z-%010d', n) AS version FROM numbers",
+		*datasets-1); err != nil {
 		return err
 	}
 	for _, statement := range []string{
 		"UPDATE catalogue SET generation = generation + 1",
 		"INSERT INTO datasets (namespace, name, live) SELECT 'many', name, version FROM copies",
-		"INSERT INTO versions (namespace, name, version, title, description, access, fields, records, published, source, details, added) " +
-			"SELECT 'many', c.name, c.version, 'Dataset ' || n, description, access, fields, records, published, source, replace(details, 'topic 0', 'topic ' || n % 100), 2 " +
+		"INSERT INTO versions (namespace, name, version, title, description, access, fields, records, published, " +
+			"source, details, added) " +
+			"SELECT 'many', c.name, c.version, 'Dataset ' || n, description, access, fields, records, published, " +
+			"source, replace(details, 'topic 0', 'topic ' || n % 100), 2 " +
 			"FROM versions AS v, copies AS c WHERE v.name = 'first'",
 		"INSERT INTO version_words (namespace, name, version, words) " +
-			"SELECT 'many', c.name, c.version, replace(words, 'topic 0', 'topic ' || n % 100) || printf('dataset%s%05d%s%d%s', char(10), n, char(10), n % 100, char(10)) " +
+			"SELECT 'many', c.name, c.version, replace(words, 'topic 0', 'topic ' || n % 100) || " +
+			"printf('dataset%s%05d%s%d%s', char(10), n, char(10), n % 100, char(10)) " +
 			"FROM version_words AS v, copies AS c WHERE v.name = 'first'",
 	} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
@@ -217,7 +228,8 @@ func (i *installation) createDatasets(ctx context.Context) error {
 		return err
 	}
 	for n := range *datasets - 1 {
-		if err := os.Link(files[0], filepath.Join(i.data, store.VersionsDir, fmt.Sprintf("20240229T133000Z-%010d.segment", n+1))); err != nil {
+		if err := os.Link(files[0],
+			filepath.Join(i.data, store.VersionsDir, fmt.Sprintf("20240229T133000Z-%010d.segment", n+1))); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,8 @@ func withPasswords(env map[string]string) map[string]string {
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	image := assignments(read(t, "container/Containerfile"))
-	for name, nodes := range map[string][]string{"compose.yaml": {"herbarium"}, "compose.cluster.yaml": {"node1", "node2"}} {
+	for name, nodes := range map[string][]string{"compose.yaml": {"herbarium"},
+		"compose.cluster.yaml": {"node1", "node2"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := readCompose(t, name)
@@ -86,9 +87,11 @@ func TestCompose(t *testing.T) {
 					t.Errorf("%s: the data folder of the image, %s, is no volume", node, image["HERBARIUM_DATA"])
 				}
 				if s.StopGrace < c.Drain+c.Shutdown+5*time.Second {
-					t.Errorf("%s: it is killed after %s; a stop may take %s and %s", node, s.StopGrace, c.Drain, c.Shutdown)
+					t.Errorf("%s: it is killed after %s; a stop may take %s and %s", node, s.StopGrace,
+						c.Drain, c.Shutdown)
 				}
-				if !s.ReadOnly || !slices.Equal(s.Tmpfs, []string{"/tmp"}) || !slices.Equal(s.CapDrop, []string{"ALL"}) {
+				if !s.ReadOnly || !slices.Equal(s.Tmpfs, []string{"/tmp"}) ||
+					!slices.Equal(s.CapDrop, []string{"ALL"}) {
 					t.Errorf("%s: not confined: %+v", node, s)
 				}
 				if !slices.Equal(s.Command, []string{"serve"}) {
@@ -98,7 +101,8 @@ func TestCompose(t *testing.T) {
 		})
 	}
 	one := readCompose(t, "compose.yaml").Services["herbarium"]
-	if want := "127.0.0.1:8080:" + portOf(t, one.Environment["HERBARIUM_ADDR"]); !slices.Equal(one.Ports, []string{want}) {
+	if want := "127.0.0.1:8080:" + portOf(t, one.Environment["HERBARIUM_ADDR"]); !slices.Equal(one.Ports,
+		[]string{want}) {
 		t.Errorf("the ports are %q, want %q", one.Ports, want)
 	}
 }
@@ -132,27 +136,32 @@ func TestCompose_cluster(t *testing.T) {
 	node, proxy, database, objects := services["node1"], services["haproxy"], services["postgres"], services["s3"]
 	c := load(t, withPasswords(node.Environment))
 	upgrade := services["upgrade"]
-	if !maps.Equal(upgrade.Environment, node.Environment) || upgrade.Image != node.Image || !slices.Equal(volumeTargets(upgrade), volumeTargets(node)) {
+	if !maps.Equal(upgrade.Environment, node.Environment) || upgrade.Image != node.Image ||
+		!slices.Equal(volumeTargets(upgrade), volumeTargets(node)) {
 		t.Errorf("the upgrade is that of another cluster: %+v", upgrade)
 	}
 	if !slices.Equal(upgrade.Command, []string{"upgrade"}) || len(upgrade.Profiles) != 1 || upgrade.Restart != "no" {
 		t.Errorf("the upgrade does not run once, on request: %+v", upgrade)
 	}
-	if want := "postgres://" + database.Environment["POSTGRES_USER"] + "@postgres/" + database.Environment["POSTGRES_DB"] + "?"; !strings.HasPrefix(string(c.Database), want) {
+	if want := "postgres://" + database.Environment["POSTGRES_USER"] + "@postgres/" +
+		database.Environment["POSTGRES_DB"] + "?"; !strings.HasPrefix(string(c.Database), want) {
 		t.Errorf("the database is %s, want %s", c.Database, want)
 	}
 	if node.Environment["PGPASSWORD"] != database.Environment["POSTGRES_PASSWORD"] {
 		t.Error("the passwords of the database differ")
 	}
-	port, bucket := objects.Command[slices.Index(objects.Command, "--port")+1], objects.Command[len(objects.Command)-1]+"/herbarium"
-	if want := "s3://herbarium?endpoint=http://s3" + port + "&"; !strings.HasPrefix(string(c.Blobs), want) || !slices.Contains(volumeTargets(objects), bucket) {
+	port, bucket := objects.Command[slices.Index(objects.Command, "--port")+1], objects.Command[len(objects.Command)-1]+
+		"/herbarium"
+	if want := "s3://herbarium?endpoint=http://s3" + port + "&"; !strings.HasPrefix(string(c.Blobs), want) ||
+		!slices.Contains(volumeTargets(objects), bucket) {
 		t.Errorf("the object store is %s, want %s; volumes %q", c.Blobs, want, objects.Volumes)
 	}
 	if node.Environment["AWS_ACCESS_KEY_ID"] != objects.Environment["ROOT_ACCESS_KEY"] ||
 		node.Environment["AWS_SECRET_ACCESS_KEY"] != objects.Environment["ROOT_SECRET_KEY"] {
 		t.Error("the credentials of the object store differ")
 	}
-	wantProxy := map[string]string{"BIND": ":8080", "NODE1": "node1:" + portOf(t, c.Addr), "NODE2": "node2:" + portOf(t, c.Addr)}
+	wantProxy := map[string]string{"BIND": ":8080", "NODE1": "node1:" + portOf(t, c.Addr), "NODE2": "node2:" +
+		portOf(t, c.Addr)}
 	if !maps.Equal(proxy.Environment, wantProxy) || !slices.Equal(proxy.Ports, []string{"127.0.0.1:8080:8080"}) {
 		t.Errorf("the proxy has %v and ports %q, want %v", proxy.Environment, proxy.Ports, wantProxy)
 	}

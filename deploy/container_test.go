@@ -218,7 +218,8 @@ func (c container) publish(t *testing.T, data string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("publish: %v\n%s", err, out)
 	}
-	if found, err := filepath.Glob(filepath.Join(c.root, data, "versions", "*.segment")); err != nil || len(found) == 0 {
+	if found, err := filepath.Glob(filepath.Join(c.root, data, "versions", "*.segment")); err != nil ||
+		len(found) == 0 {
 		t.Errorf("there are no versions in %s (%v)", data, err)
 	}
 }

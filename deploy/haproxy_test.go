@@ -139,7 +139,8 @@ func (p *proxy) do(t *testing.T, method, path string, headers ...string) program
 func (p *proxy) until(t *testing.T, what string, wanted func(programtest.Response) bool) (resp programtest.Response) {
 	t.Helper()
 	err := programtest.Eventually(t.Context(), func(context.Context) error {
-		if resp = p.do(t, http.MethodGet, "/"); !wanted(resp) {
+		resp = p.do(t, http.MethodGet, "/")
+		if !wanted(resp) {
 			return errors.New(what)
 		}
 		return nil

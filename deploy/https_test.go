@@ -92,13 +92,16 @@ func certificate(t *testing.T, dir string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must.NoError(t, err)
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"data.example.org"}, NotAfter: time.Now().Add(time.Hour)}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"data.example.org"},
+		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	must.NoError(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	must.NoError(t, err)
-	must.NoError(t, os.WriteFile(filepath.Join(dir, "fullchain.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
-	must.NoError(t, os.WriteFile(filepath.Join(dir, "privkey.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "fullchain.pem"),
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "privkey.pem"),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 }
 
 // TestNginx runs nginx with the documented server in front of a program that answers with what it
@@ -126,7 +129,9 @@ func TestNginx(t *testing.T) {
 		temp += fmt.Sprintf("%s_temp_path %s/%s;\n", name, dir, name)
 	}
 	config := filepath.Join(dir, "nginx.conf")
-	must.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf("daemon off;\nuser root;\npid %s/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", dir, temp, server)), 0o600))
+	must.NoError(t, os.WriteFile(config,
+		[]byte(fmt.Sprintf("daemon off;\nuser root;\npid %s/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log "+
+			"off;\n%s%s}\n", dir, temp, server)), 0o600))
 	ctx, stop := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, nginx, "-c", config, "-p", dir)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -144,7 +149,8 @@ func TestNginx(t *testing.T) {
 	}}
 	var response *http.Response
 	for deadline := time.Now().Add(time.Minute); ; { // until nginx listens
-		if response, err = client.Get("https://data.example.org/api/v1?price[gte]=1&x=a%20b"); err == nil || time.Now().After(deadline) {
+		response, err = client.Get("https://data.example.org/api/v1?price[gte]=1&x=a%20b")
+		if err == nil || time.Now().After(deadline) {
 			break
 		}
 	}
@@ -152,14 +158,16 @@ func TestNginx(t *testing.T) {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	must.NoError(t, err)
-	if want := "0 data.example.org /api/v1?price[gte]=1&x=a%20b HTTP/1.1 127.0.0.1"; string(body) != want || response.Proto != "HTTP/2.0" {
+	if want := "0 data.example.org /api/v1?price[gte]=1&x=a%20b HTTP/1.1 127.0.0.1"; string(body) != want ||
+		response.Proto != "HTTP/2.0" {
 		t.Errorf("%s: the backend received %q; want %q", response.Proto, body, want)
 	}
 	if response.Trailer.Get("Unencoded-Digest") != "" {
 		t.Errorf("nginx passes trailer fields on, unlike the documents say: %v", response.Trailer)
 	}
 	const size = 5 << 20 // nginx rejects bodies of more than 1 MB unless it is told to pass them
-	sent, err := client.Post("https://data.example.org/publish", "text/csv", strings.NewReader(strings.Repeat("x", size)))
+	sent, err := client.Post("https://data.example.org/publish", "text/csv",
+		strings.NewReader(strings.Repeat("x", size)))
 	must.NoError(t, err)
 	defer sent.Body.Close()
 	if body, err := io.ReadAll(sent.Body); err != nil || !strings.HasPrefix(string(body), fmt.Sprint(size)) {
@@ -167,7 +175,8 @@ func TestNginx(t *testing.T) {
 	}
 	// nginx writes a line after the response, so the one of the first request is there by now.
 	log, err := os.ReadFile(filepath.Join(dir, "herbarium.log"))
-	if want := `"GET /api/v1" 200 `; err != nil || !strings.Contains(string(log), want) || strings.Contains(string(log), "price") {
+	if want := `"GET /api/v1" 200 `; err != nil || !strings.Contains(string(log), want) ||
+		strings.Contains(string(log), "price") {
 		t.Errorf("the access log is %q (%v); want %s and no query string", log, err, want)
 	}
 }

@@ -85,7 +85,8 @@ func manifests(t *testing.T) map[string]manifest {
 	if _, err := os.Stat(tool); err != nil {
 		programtest.SkipWithout(t, "kustomize", "kustomize is not built; run `make tools/kubernetes/manifests`")
 	}
-	cmd := exec.CommandContext(t.Context(), tool, "kubernetes", "kubernetes/secret.yaml", "kubernetes/ingress.yaml", "kubernetes/upgrade.yaml")
+	cmd := exec.CommandContext(t.Context(), tool, "kubernetes", "kubernetes/secret.yaml", "kubernetes/ingress.yaml",
+		"kubernetes/upgrade.yaml")
 	var faults bytes.Buffer
 	cmd.Stderr = &faults
 	printed, err := cmd.Output()
@@ -148,12 +149,15 @@ func TestInterop_kubernetes(t *testing.T) {
 	t.Run("upgrade", func(t *testing.T) {
 		pod := all["Job"].Spec.Template.Spec
 		job := pod.Containers[0]
-		if !slices.Equal(job.Args, []string{"upgrade"}) || all["Job"].Metadata.Namespace != all["Namespace"].Metadata.Name {
+		if !slices.Equal(job.Args, []string{"upgrade"}) ||
+			all["Job"].Metadata.Namespace != all["Namespace"].Metadata.Name {
 			t.Errorf("the job runs %q in the namespace %s", job.Args, all["Job"].Metadata.Namespace)
 		}
 		for what, differs := range map[string]string{
-			"environment": cmp.Diff(node.EnvFrom, job.EnvFrom), "volumes": cmp.Diff(node.VolumeMounts, job.VolumeMounts),
-			"sizes": cmp.Diff(pods.Spec.Volumes, pod.Volumes), "user": cmp.Diff(pods.Spec.SecurityContext, pod.SecurityContext),
+			"environment": cmp.Diff(node.EnvFrom, job.EnvFrom),
+			"volumes":     cmp.Diff(node.VolumeMounts, job.VolumeMounts),
+			"sizes":       cmp.Diff(pods.Spec.Volumes, pod.Volumes),
+			"user":        cmp.Diff(pods.Spec.SecurityContext, pod.SecurityContext),
 		} {
 			if differs != "" {
 				t.Errorf("the %s of nodes and of the upgrade differ (-nodes +upgrade):\n%s", what, differs)
@@ -174,13 +178,15 @@ func TestInterop_kubernetes(t *testing.T) {
 			"Ingress": all["Ingress"].Spec.Rules[0].HTTP.Paths[0].Backend.Service.Port.Name,
 			"open":    all["NetworkPolicy"].Spec.Ingress[0].Ports[0].Port,
 		}
-		if diff := cmp.Diff(map[string]string{"Service": "http", "Ingress": "http", "open": "http"}, names); diff != "" {
+		if diff := cmp.Diff(map[string]string{"Service": "http", "Ingress": "http", "open": "http"},
+			names); diff != "" {
 			t.Errorf("ports that clients reach (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("probes", func(t *testing.T) {
 		for name, p := range map[string]probe{
-			"/healthz startup": node.StartupProbe, "/healthz liveness": node.LivenessProbe, "/readyz readiness": node.ReadinessProbe,
+			"/healthz startup": node.StartupProbe, "/healthz liveness": node.LivenessProbe,
+			"/readyz readiness": node.ReadinessProbe,
 		} {
 			if want, _, _ := strings.Cut(name, " "); p.HTTPGet.Path != want || p.HTTPGet.Port != "http" {
 				t.Errorf("%s asks %+v", name, p.HTTPGet)
@@ -207,15 +213,18 @@ func TestInterop_kubernetes(t *testing.T) {
 			}
 		}
 		if sizes[c.Data] < c.CacheSize+c.CacheSize/4 || sizes["/tmp"] == 0 {
-			t.Errorf("the volumes are %v; the cache takes %d bytes of %s, and a publish needs /tmp", sizes, c.CacheSize, c.Data)
+			t.Errorf("the volumes are %v; the cache takes %d bytes of %s, and a publish needs /tmp", sizes,
+				c.CacheSize, c.Data)
 		}
 		if !node.SecurityContext.ReadOnlyRootFilesystem {
 			t.Error("the root file system is writable")
 		}
 		image := read(t, "container/Containerfile")
 		user := strconv.Itoa(pods.Spec.SecurityContext.RunAsUser)
-		if data := assignments(image)["HERBARIUM_DATA"]; data != c.Data || !strings.Contains(image, "\nUSER "+user+":") {
-			t.Errorf("the pod runs as %s with data in %s; the image is made for another user or folder (%s)", user, c.Data, data)
+		if data := assignments(image)["HERBARIUM_DATA"]; data != c.Data ||
+			!strings.Contains(image, "\nUSER "+user+":") {
+			t.Errorf("the pod runs as %s with data in %s; the image is made for another user or folder (%s)", user,
+				c.Data, data)
 		}
 		if !slices.Equal(node.Args, []string{"serve"}) {
 			t.Errorf("the arguments are %q", node.Args)

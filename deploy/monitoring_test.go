@@ -171,7 +171,8 @@ func TestMonitoring(t *testing.T) {
 			db := &pgtest.Cluster{TCP: true}
 			t.Cleanup(func() { must.NoError(t, db.Stop()) })
 			address := db.Database(t)
-			return append(s3test.Environ(), "HERBARIUM_DATABASE="+address, "HERBARIUM_BLOBS="+s3test.New(t).URL(t, "herbarium"))
+			return append(s3test.Environ(), "HERBARIUM_DATABASE="+address, "HERBARIUM_BLOBS="+
+				s3test.New(t).URL(t, "herbarium"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,10 +181,12 @@ func TestMonitoring(t *testing.T) {
 			must.NoError(t, os.WriteFile(filepath.Join(folder, "good.csv"), []byte("a,b\n1,2\n"), 0o600))
 			must.NoError(t, os.WriteFile(filepath.Join(folder, "bad.csv"), []byte("a,b\n1,2,3\n"), 0o600))
 			environment := append(settings(t), "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"))
-			s, err := programtest.Start(t.Context(), programtest.Options{Program: program, Args: []string{"--watch", folder}, Settings: environment})
+			s, err := programtest.Start(t.Context(),
+				programtest.Options{Program: program, Args: []string{"--watch", folder}, Settings: environment})
 			must.NoError(t, err)
 			t.Cleanup(s.Kill)
-			out, code, err := programtest.Run(t.Context(), program, environment, "backup", filepath.Join(t.TempDir(), "backup.tar"))
+			out, code, err := programtest.Run(t.Context(), program, environment, "backup",
+				filepath.Join(t.TempDir(), "backup.tar"))
 			if err != nil || code != 0 {
 				t.Fatalf("backup: exit code %d, %v\n%s", code, err, out)
 			}
@@ -191,21 +194,27 @@ func TestMonitoring(t *testing.T) {
 			must.NoError(t, err)
 			documented, shared := documentedMetrics(t)
 			var metrics map[string]exportedMetric
-			must.NoError(t, programtest.Eventually(t.Context(), func(ctx context.Context) (err error) { // health is checked in the background
-				if metrics, err = exported(ctx, s); err == nil && !metrics["herbarium_part_up"].matches([]matcher{{"part", "=", "sources"}}) {
+			// health is checked in the background
+			must.NoError(t, programtest.Eventually(t.Context(), func(ctx context.Context) (err error) {
+				metrics, err = exported(ctx, s)
+				if err == nil && !metrics["herbarium_part_up"].matches([]matcher{{"part", "=", "sources"}}) {
 					err = fmt.Errorf("sources were not checked yet")
 				}
 				return err
 			}))
 			isShared := name == "cluster"
 			checkDocumented(t, metrics, documented, func(metric string) bool { return isShared || !shared[metric] })
-			checkExpressions(t, metrics, func(metric string) bool { return isShared || !shared[histograms.ReplaceAllString(metric, "")] })
+			checkExpressions(t, metrics, func(metric string) bool {
+				return isShared ||
+					!shared[histograms.ReplaceAllString(metric, "")]
+			})
 		})
 	}
 }
 
 // checkDocumented compares the metrics that a server exports with those in the guide.
-func checkDocumented(t *testing.T, metrics map[string]exportedMetric, documented map[string][]string, exists func(string) bool) {
+func checkDocumented(t *testing.T, metrics map[string]exportedMetric, documented map[string][]string,
+	exists func(string) bool) {
 	t.Helper()
 	got, want := map[string]string{}, map[string]string{} // labels by metric
 	for name, m := range metrics {
@@ -279,14 +288,17 @@ func TestMonitoring_alerts(t *testing.T) {
 		}
 	}
 	var want []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(Herbarium\\w+)` \\| (page|ticket) \\|").FindAllStringSubmatch(read(t, "../docs/operations.md"), -1) {
+	for _, row := range regexp.MustCompile(
+		"(?m)^\\| `(Herbarium\\w+)` \\| (page|ticket) \\|").FindAllStringSubmatch(read(t, "../docs/operations.md"),
+		-1) {
 		want = append(want, row[1]+" "+row[2])
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("alerts\n%q\nin docs/operations.md\n%q", got, want)
 	}
 	if promtool, err := exec.LookPath("promtool"); err == nil {
-		if out, err := exec.CommandContext(t.Context(), promtool, "check", "rules", rulesFile).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), promtool, "check", "rules",
+			rulesFile).CombinedOutput(); err != nil {
 			t.Errorf("promtool: %v\n%s", err, out)
 		}
 	}
@@ -296,7 +308,8 @@ func TestMonitoring_alerts(t *testing.T) {
 func TestParsePromQL(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{
-		"", "rate(a)", "a[5m]", "sum by (b (a)", "a > ", `a{b="c"`, `a{b=c}`, "a b", "rate(a[5])", "nothing(a)", "1 + 2", "a[1h] > 0", `a{"b"}`, "sum(a[5m])",
+		"", "rate(a)", "a[5m]", "sum by (b (a)", "a > ", `a{b="c"`, `a{b=c}`, "a b", "rate(a[5])", "nothing(a)",
+		"1 + 2", "a[1h] > 0", `a{"b"}`, "sum(a[5m])",
 	} {
 		if _, err := parsePromQL(expr); err == nil {
 			t.Errorf("%q is accepted", expr)

@@ -25,15 +25,17 @@ type promQL struct {
 }
 
 var (
-	promToken = regexp.MustCompile(`^\s*("(?:[^"\\]|\\.)*"|[0-9]+(?:ms|[smhdwy])\b|[0-9.]+(?:e-?[0-9]+)?|[a-zA-Z_:][a-zA-Z0-9_:]*|[=!]~|[=!<>]=|[-+*/%^(){}\[\],=<>])`)
-	duration  = regexp.MustCompile(`^[0-9]+(ms|[smhdwy])$`)
-	promName  = regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`)
+	promToken = regexp.MustCompile(
+		`^\s*("(?:[^"\\]|\\.)*"|[0-9]+(?:ms|[smhdwy])\b|[0-9.]+(?:e-?[0-9]+)?|[a-zA-Z_:][a-zA-Z0-9_:]*|[=!]~|[=!<>]=|[-+*/%^(){}\[\],=<>])`)
+	duration = regexp.MustCompile(`^[0-9]+(ms|[smhdwy])$`)
+	promName = regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`)
 )
 
 var (
 	aggregations = []string{"sum", "min", "max", "avg", "count", "topk"}
 	functions    = map[string][]string{ // kinds of arguments
-		"rate": {"range"}, "increase": {"range"}, "last_over_time": {"range"}, "time": {}, "histogram_quantile": {"number", "instant"},
+		"rate": {"range"}, "increase": {"range"}, "last_over_time": {"range"}, "time": {},
+		"histogram_quantile": {"number", "instant"},
 	}
 	operators = []string{"+", "-", "*", "/", "%", "^", "==", "!=", "<", ">", "<=", ">=", "and", "or", "unless"}
 )
@@ -162,10 +164,12 @@ func (p *promQL) selector(name string) (kind string) {
 		for p.take(); p.next() != "}"; {
 			m := matcher{label: p.take(), op: p.take()}
 			value, err := strconv.Unquote(p.take())
-			if m.value = value; err != nil || !slices.Contains([]string{"=", "!=", "=~", "!~"}, m.op) {
+			m.value = value
+			if err != nil || !slices.Contains([]string{"=", "!=", "=~", "!~"}, m.op) {
 				panic(promError("malformed matcher of " + m.label))
 			}
-			if s.matchers = append(s.matchers, m); p.next() == "," {
+			s.matchers = append(s.matchers, m)
+			if p.next() == "," {
 				p.take()
 			}
 		}

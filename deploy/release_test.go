@@ -57,7 +57,8 @@ esac
 	for _, e := range entries {
 		content, err := os.ReadFile(filepath.Join(out, e.Name()))
 		must.NoError(t, err)
-		if sum := fmt.Sprintf("%x  %s\n", sha256.Sum256(content), e.Name()); e.Name() != "SHA256SUMS" && !strings.Contains(read(t, filepath.Join(out, "SHA256SUMS")), sum) {
+		if sum := fmt.Sprintf("%x  %s\n", sha256.Sum256(content), e.Name()); e.Name() != "SHA256SUMS" &&
+			!strings.Contains(read(t, filepath.Join(out, "SHA256SUMS")), sum) {
 			t.Errorf("%s has another checksum", e.Name())
 		}
 		files[version.ReplaceAllString(e.Name(), "$1")] = content
@@ -83,7 +84,8 @@ func readTar(t *testing.T, content []byte) (files map[string][]byte, headers map
 			return files, headers
 		}
 		must.NoError(t, err)
-		if files[h.Name], err = io.ReadAll(archive); err != nil {
+		files[h.Name], err = io.ReadAll(archive)
+		if err != nil {
 			t.Fatal(err)
 		}
 		headers[h.Name] = h
@@ -113,7 +115,8 @@ func TestRelease(t *testing.T) {
 			t.Errorf("%s differs in a second run", name)
 		}
 	}
-	for _, name := range []string{"_linux_riscv64.tar.gz", "_linux_s390x.tar.gz", "_windows_arm64.zip", ".cdx.json", "_oci.tar", "SHA256SUMS"} {
+	for _, name := range []string{"_linux_riscv64.tar.gz", "_linux_s390x.tar.gz", "_windows_arm64.zip", ".cdx.json",
+		"_oci.tar", "SHA256SUMS"} {
 		if len(files[name]) == 0 {
 			t.Errorf("%s is missing", name)
 		}
@@ -124,7 +127,8 @@ func TestRelease(t *testing.T) {
 	for name, h := range headers {
 		folder, file, _ := strings.Cut(name, "/")
 		switch {
-		case !strings.HasSuffix(folder, "_linux_riscv64") || h.Size == 0 || h.Uid != 0 || !h.ModTime.Equal(headers[folder+"/LICENSE"].ModTime):
+		case !strings.HasSuffix(folder, "_linux_riscv64") || h.Size == 0 || h.Uid != 0 ||
+			!h.ModTime.Equal(headers[folder+"/LICENSE"].ModTime):
 			t.Errorf("%s: %+v", name, h)
 		case file == "herbarium" && (h.Mode != 0o755 || !bytes.Equal(packed[name], want)):
 			t.Errorf("the program has mode %o and %d bytes", h.Mode, h.Size)
@@ -139,8 +143,10 @@ func TestRelease(t *testing.T) {
 // checkDocuments checks that files in a folder contain what accompanies the program.
 func checkDocuments(t *testing.T, files map[string][]byte, folder string, more ...string) {
 	t.Helper()
-	wants := append(more, "LICENSE", "THIRD_PARTY_LICENSES.txt", "README.md", "CHANGELOG.md", "SECURITY.md", "man/herbarium.1", "compose.yaml",
-		"docs/operations.md", "docs/pictures/typing.gif", "deploy/systemd/herbarium.service", "deploy/kubernetes/deployment.yaml")
+	wants := append(more, "LICENSE", "THIRD_PARTY_LICENSES.txt", "README.md", "CHANGELOG.md", "SECURITY.md",
+		"man/herbarium.1", "compose.yaml",
+		"docs/operations.md", "docs/pictures/typing.gif", "deploy/systemd/herbarium.service",
+		"deploy/kubernetes/deployment.yaml")
 	for _, want := range wants {
 		found := false
 		for name, content := range files {
@@ -179,8 +185,10 @@ func checkModules(t *testing.T, document []byte) {
 		Dependencies []struct{ DependsOn []string }
 	}
 	must.NoError(t, json.Unmarshal(document, &d))
-	if d.Format != "CycloneDX" || d.Metadata.Component.Version == "" || len(d.Dependencies) != 1 || len(d.Dependencies[0].DependsOn) != len(d.Components) ||
-		!regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(d.Serial) {
+	if d.Format != "CycloneDX" || d.Metadata.Component.Version == "" || len(d.Dependencies) != 1 ||
+		len(d.Dependencies[0].DependsOn) != len(d.Components) ||
+		!regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(
+			d.Serial) {
 		t.Errorf("the document is %+v", d)
 	}
 	found := map[string]bool{}
@@ -192,8 +200,10 @@ func checkModules(t *testing.T, document []byte) {
 	}
 	required := []string{"stdlib"}
 	for line := range strings.Lines(read(t, "../go.mod")) {
-		for _, module := range []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5", "github.com/minio/minio-go/v7"} {
-			if line = strings.TrimSpace(line); strings.HasPrefix(line, module+" ") {
+		for _, module := range []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5",
+			"github.com/minio/minio-go/v7"} {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, module+" ") {
 				required = append(required, line)
 			}
 		}
@@ -260,13 +270,16 @@ func checkImage(t *testing.T, archive []byte, want ...string) {
 		if want := []string{fmt.Sprintf("sha256:%x", sha256.Sum256(plain))}; !slices.Equal(image.RootFS.DiffIDs, want) {
 			t.Errorf("diff_ids are %v, want %v", image.RootFS.DiffIDs, want)
 		}
-		if c := image.Config; image.Architecture != m.Platform.Architecture || c.User != "65532:65532" || !slices.Equal(c.Cmd, []string{"serve"}) ||
-			!slices.Contains(c.Env, "HERBARIUM_DATA=/var/lib/herbarium") || len(c.ExposedPorts) != 1 || len(c.Volumes) != 1 || c.StopSignal != "SIGTERM" {
+		if c := image.Config; image.Architecture != m.Platform.Architecture || c.User != "65532:65532" ||
+			!slices.Equal(c.Cmd, []string{"serve"}) ||
+			!slices.Contains(c.Env, "HERBARIUM_DATA=/var/lib/herbarium") || len(c.ExposedPorts) != 1 ||
+			len(c.Volumes) != 1 || c.StopSignal != "SIGTERM" {
 			t.Errorf("the configuration is %+v", c)
 		}
 		content, headers := readTar(t, plain)
 		program := strings.TrimPrefix(image.Config.Entrypoint[0], "/")
-		if headers[program].Mode != 0o755 || len(content[program]) == 0 || string(content["etc/ssl/certs/ca-certificates.crt"]) != "certificates" {
+		if headers[program].Mode != 0o755 || len(content[program]) == 0 ||
+			string(content["etc/ssl/certs/ca-certificates.crt"]) != "certificates" {
 			t.Errorf("the layer has %v", headers)
 		}
 		checkDocuments(t, content, "usr/share/doc/herbarium")
@@ -296,12 +309,14 @@ func TestRelease_changelog(t *testing.T) {
 	run := func(name string, args ...string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GO=false", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+		cmd.Env = append(os.Environ(), "GO=false", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a",
+			"GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
 	for name, content := range map[string]string{
-		"CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-31\n", "tools/release.sh": read(t, releaseScript), "LICENSE": "", "README.md": "",
+		"CHANGELOG.md":     "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-31\n",
+		"tools/release.sh": read(t, releaseScript), "LICENSE": "", "README.md": "",
 	} {
 		path := filepath.Join(dir, name)
 		must.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o700)))
@@ -339,7 +354,8 @@ func TestRelease_version(t *testing.T) {
 	t.Parallel()
 	code, script := read(t, "../internal/cli/version.go"), read(t, releaseScript)
 	for _, name := range []string{"release", "releaseCommit"} {
-		if !regexp.MustCompile(`(?m)^\t`+name+` +string$`).MatchString(code) || !strings.Contains(script, "internal/cli."+name+"=") {
+		if !regexp.MustCompile(`(?m)^\t`+name+` +string$`).MatchString(code) ||
+			!strings.Contains(script, "internal/cli."+name+"=") {
 			t.Errorf("the script does not set the variable %s of package cli", name)
 		}
 	}

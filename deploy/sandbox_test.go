@@ -78,7 +78,8 @@ func lockIn(file string, args []string) error {
 	}
 	filter := r.filter()
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0,
+		0); err != nil {
 		return err
 	}
 	// Without these checks, the test would pass in a sandbox that restricts nothing.
@@ -165,7 +166,8 @@ func unitRules(t *testing.T) rules {
 // expand adds the system calls of a group, and of the groups in it, to a set, or removes them.
 func expand(t *testing.T, group string, into map[string]bool, in bool) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), programtest.LookPath(t, "systemd-analyze"), "syscall-filter", group).Output()
+	out, err := exec.CommandContext(t.Context(), programtest.LookPath(t, "systemd-analyze"), "syscall-filter",
+		group).Output()
 	if err != nil {
 		t.Fatalf("systemd-analyze syscall-filter %s: %v", group, err)
 	}
@@ -229,14 +231,16 @@ func TestSystemd_sandbox(t *testing.T) {
 	self, err := os.Executable()
 	must.NoError(t, err)
 	c := container{launcher: self, binary: binary, root: dir, env: []string{
-		sandboxEnv + "=" + file, "HERBARIUM_DATA=" + data, "HERBARIUM_ADDR=127.0.0.1:0", "HERBARIUM_ADMIN_ADDR=127.0.0.1:0",
+		sandboxEnv + "=" + file, "HERBARIUM_DATA=" + data, "HERBARIUM_ADDR=127.0.0.1:0",
+		"HERBARIUM_ADMIN_ADDR=127.0.0.1:0",
 		"HERBARIUM_TOKEN=a-key-for-this-test-alone-0123456789",
 	}}
 	shop := filepath.Join(dir, "shop")
 	must.NoError(t, os.Mkdir(shop, 0o755))
 	must.NoError(t, os.WriteFile(filepath.Join(shop, "prices.csv"), []byte("id,price\n1,2.50\n"), 0o644))
 	url := c.serve(t, []string{"serve", "--watch", shop})
-	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodPost, url+"/plants", `{"id":1,"name":"Rose"}`,
+	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodPost, url+"/plants",
+		`{"id":1,"name":"Rose"}`,
 		"Authorization", "Bearer a-key-for-this-test-alone-0123456789", "Content-Type", "application/json")
 	if err != nil || resp.Status != http.StatusOK {
 		t.Errorf("POST /plants: %d %s, %v", resp.Status, resp.Body, err)

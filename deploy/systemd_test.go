@@ -62,7 +62,8 @@ func TestSystemd_security(t *testing.T) {
 	analyze := programtest.LookPath(t, "systemd-analyze")
 	exposure := strings.Replace(maxExposure, ".", "", 1) // systemd expects tenths as a whole number
 	for _, file := range []string{unitFile, backupFile, upgradeFile} {
-		cmd := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold="+exposure, file)
+		cmd := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager",
+			"--threshold="+exposure, file)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s is more exposed than %s: %v\n%s", file, maxExposure, err, out)
 		}
@@ -101,7 +102,8 @@ func TestSystemd_upgrade(t *testing.T) {
 func TestSystemd_rotation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, days := range map[string]int{"herbarium-20260101T030000Z.tar": 20, "herbarium-20260119T030000Z.tar": 2, "other.tar": 20} {
+	for name, days := range map[string]int{"herbarium-20260101T030000Z.tar": 20, "herbarium-20260119T030000Z.tar": 2,
+		"other.tar": 20} {
 		path := filepath.Join(dir, name)
 		must.NoError(t, os.WriteFile(path, nil, 0o600))
 		at := time.Now().AddDate(0, 0, -days)

@@ -18,7 +18,8 @@ import (
 // haproxyValue returns the value of a keyword in the configuration of the proxy.
 func haproxyValue(t *testing.T, words string) string {
 	t.Helper()
-	m := regexp.MustCompile(`(?m)^    (?:[^#\n]* )?` + words + ` (\S+)`).FindStringSubmatch(read(t, "haproxy/haproxy.cfg"))
+	m := regexp.MustCompile(`(?m)^    (?:[^#\n]* )?` + words + ` (\S+)`).FindStringSubmatch(read(t,
+		"haproxy/haproxy.cfg"))
 	if m == nil {
 		t.Fatalf("haproxy.cfg does not set %q", words)
 	}
@@ -79,13 +80,18 @@ func TestTimeouts(t *testing.T) {
 func TestIngress_uploads(t *testing.T) {
 	t.Parallel()
 	annotations := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^    nginx\.ingress\.kubernetes\.io/(\S+): "?([^"\n]+)"?$`).FindAllStringSubmatch(read(t, "kubernetes/ingress.yaml"), -1) {
+	for _, m := range regexp.MustCompile(
+		`(?m)^    nginx\.ingress\.kubernetes\.io/(\S+): "?([^"\n]+)"?$`).FindAllStringSubmatch(read(t,
+		"kubernetes/ingress.yaml"), -1) {
 		annotations[m[1]] = m[2]
 	}
-	if want := fmt.Sprintf("%dg", app.DefaultConfig().MaxUpload>>30); annotations["proxy-body-size"] != want || annotations["proxy-request-buffering"] != "off" {
+	if want := fmt.Sprintf("%dg", app.DefaultConfig().MaxUpload>>30); annotations["proxy-body-size"] != want ||
+		annotations["proxy-request-buffering"] != "off" {
 		t.Errorf("files: %v; want %s without buffering", annotations, want)
 	}
-	if s, err := strconv.Atoi(annotations["proxy-read-timeout"]); err != nil || time.Duration(s)*time.Second <= httpapi.DefaultStall {
-		t.Errorf("the controller waits %ss for a response; a node waits %s for a client", annotations["proxy-read-timeout"], httpapi.DefaultStall)
+	if s, err := strconv.Atoi(annotations["proxy-read-timeout"]); err != nil ||
+		time.Duration(s)*time.Second <= httpapi.DefaultStall {
+		t.Errorf("the controller waits %ss for a response; a node waits %s for a client",
+			annotations["proxy-read-timeout"], httpapi.DefaultStall)
 	}
 }

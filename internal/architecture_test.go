@@ -4,6 +4,7 @@ package internal_test
 import (
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io/fs"
 	"maps"
@@ -25,7 +26,8 @@ func TestImports(t *testing.T) {
 	t.Parallel()
 	allowed := readTable(t)
 	testOnly := []string{
-		"browsertest", "httpapi/apitest", "ingest/rowstest", "listtest", "must", "programtest", "segment/internal/buildtest", "store/pgtest", "testseed", "versions/versionstest", "blobs/s3test",
+		"browsertest", "httpapi/apitest", "ingest/rowstest", "listtest", "must", "programtest",
+		"segment/internal/buildtest", "store/pgtest", "testseed", "versions/versionstest", "blobs/s3test",
 	}
 	seen := map[string]bool{}
 	eachFile(t, func(file string) {
@@ -75,7 +77,10 @@ func readTable(t *testing.T) map[string][]string {
 	}
 	all := slices.Sorted(maps.Keys(table))
 	for _, pkg := range []string{"app", "cli"} {
-		table[pkg] = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == pkg || pkg == "app" && s == "cli" })
+		table[pkg] = slices.DeleteFunc(slices.Clone(all), func(s string) bool {
+			return s == pkg || pkg == "app" &&
+				s == "cli"
+		})
 	}
 	if len(table) < 10 {
 		t.Fatalf("docs/architecture.md has no table of packages: %v", table)
@@ -135,9 +140,51 @@ func TestCommentColumns(t *testing.T) {
 		for line := range strings.Lines(string(content)) {
 			n++
 			line = strings.TrimSuffix(line, "\n")
-			if width := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); comment.MatchString(line) && width > limit {
+			if width := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); comment.MatchString(line) &&
+				width > limit {
 				t.Errorf("%s:%d: the comment is %d columns wide; at most %d", file, n, width, limit)
 			}
+		}
+	})
+}
+
+// TestCodeColumns checks that lines of code are at most 120 columns wide, with tabs of four. A line
+// with a long text may be wider.
+func TestCodeColumns(t *testing.T) {
+	t.Parallel()
+	const limit, longText = 120, 50
+	width := func(line string) int { return utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) }
+	eachFile(t, func(file string) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, tooWide := strings.Split(string(content), "\n"), map[int]bool{}
+		for i, line := range lines {
+			if width(line) > limit {
+				tooWide[i] = true
+			}
+		}
+		if len(tooWide) == 0 {
+			return
+		}
+		set := token.NewFileSet()
+		code := set.AddFile(file, -1, len(content))
+		var s scanner.Scanner
+		s.Init(code, content, nil, scanner.ScanComments)
+		for {
+			pos, kind, text := s.Scan()
+			if kind == token.EOF {
+				break
+			}
+			for i, part := range strings.Split(text, "\n") {
+				if (kind == token.STRING || kind == token.COMMENT) && width(part) > longText {
+					delete(tooWide, code.Line(pos)-1+i)
+				}
+			}
+		}
+		for i := range tooWide {
+			t.Errorf("%s:%d: the line is %d columns wide; at most %d", file, i+1, width(lines[i]), limit)
 		}
 	})
 }
@@ -148,12 +195,14 @@ func TestMessagesWithoutFlags(t *testing.T) {
 	t.Parallel()
 	flag := regexp.MustCompile(`(^|[^-])--[a-z][a-z-]*([^a-z:-]|$)`) // with a colon, it is a property of CSS
 	command := []string{
-		"app", "bench", "blobs", "cli", "doctor", "migrate", "programtest", "store", "systemtest", "webtest", // run by commands, or read by operators
+		// run by commands, or read by operators
+		"app", "bench", "blobs", "cli", "doctor", "migrate", "programtest", "store", "systemtest", "webtest",
 		"ingest/discover", // searches files and folders that commands name
 		"telemetry",
 	}
 	eachFile(t, func(file string) {
-		if strings.HasSuffix(file, "_test.go") || slices.ContainsFunc(command, func(pkg string) bool { return strings.HasPrefix(file, pkg+"/") }) {
+		if strings.HasSuffix(file, "_test.go") ||
+			slices.ContainsFunc(command, func(pkg string) bool { return strings.HasPrefix(file, pkg+"/") }) {
 			return
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
@@ -161,7 +210,8 @@ func TestMessagesWithoutFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && flag.MatchString(strings.Trim(lit.Value, "\"`")) {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING &&
+				flag.MatchString(strings.Trim(lit.Value, "\"`")) {
 				t.Errorf("%s: the message %s names a flag; write the setting as header=3", file, lit.Value)
 			}
 			return true
@@ -198,8 +248,10 @@ func TestMessagesAreNotSearched(t *testing.T) {
 				return true
 			}
 			ast.Inspect(call.Args[0], func(n ast.Node) bool {
-				if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "Error" || s.Sel.Name == "Message" || s.Sel.Name == "MessageOf") {
-					t.Errorf("%s: strings.%s searches the text of an error; give the error a member", set.Position(call.Pos()), function.Sel.Name)
+				if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "Error" || s.Sel.Name == "Message" ||
+					s.Sel.Name == "MessageOf") {
+					t.Errorf("%s: strings.%s searches the text of an error; give the error a member",
+						set.Position(call.Pos()), function.Sel.Name)
 				}
 				return true
 			})

@@ -61,13 +61,18 @@ func TestDocs_limits(t *testing.T) {
 func TestDocs_publishingLimits(t *testing.T) {
 	t.Parallel()
 	holds(t, "publishing.md",
-		fmt.Sprintf("| name of a column, and all names of a table | %s bytes and %d MiB |", herb.Count(herb.MaxFieldName), herb.MaxFieldNames>>20),
-		fmt.Sprintf("| title, of a dataset or a field; other single texts of settings | %s characters |", herb.Count(herb.MaxTitle)),
-		fmt.Sprintf("| description | %s characters; lists of datasets have the first %s |", herb.Count(herb.MaxDescription), herb.Count(herb.MaxListed)),
+		fmt.Sprintf("| name of a column, and all names of a table | %s bytes and %d MiB |",
+			herb.Count(herb.MaxFieldName), herb.MaxFieldNames>>20),
+		fmt.Sprintf("| title, of a dataset or a field; other single texts of settings | %s characters |",
+			herb.Count(herb.MaxTitle)),
+		fmt.Sprintf("| description | %s characters; lists of datasets have the first %s |",
+			herb.Count(herb.MaxDescription), herb.Count(herb.MaxListed)),
 		fmt.Sprintf("| each of `%s` | %d KiB |", strings.Join(herb.Annotations(), "`, `"), herb.MaxAnnotation>>10),
-		fmt.Sprintf("| resources, files of a resource, fields | %s each |", herb.Count(min(herb.MaxResources, herb.MaxFields))),
+		fmt.Sprintf("| resources, files of a resource, fields | %s each |",
+			herb.Count(min(herb.MaxResources, herb.MaxFields))),
 		fmt.Sprintf("| `format` of a date | %d characters |", herb.MaxFormat),
-		fmt.Sprintf("| `missingValues`, `trueValues`, `falseValues` | %s each, of at most %s characters |", herb.Count(herb.MaxValues), herb.Count(herb.MaxTitle)),
+		fmt.Sprintf("| `missingValues`, `trueValues`, `falseValues` | %s each, of at most %s characters |",
+			herb.Count(herb.MaxValues), herb.Count(herb.MaxTitle)),
 		fmt.Sprintf("| values of a condition of `include` or `exclude` | %s |", herb.Count(herb.MaxIncluded)),
 		fmt.Sprintf("| `expectations` | %d |", herb.MaxExpectations), fmt.Sprintf("| `charts` | %d |", herb.MaxCharts),
 		fmt.Sprintf("| fields of `primaryKey` | %d |", herb.MaxKeyFields),
@@ -84,7 +89,8 @@ func TestDocs_webhooks(t *testing.T) {
 		fmt.Sprintf("a status from 200 to 299 within %d seconds", int(webhooks.Timeout.Seconds())),
 		"`"+string(herb.EventTest)+"`",
 	)
-	for _, e := range []herb.EventType{herb.EventPublished, herb.EventRolledBack, herb.EventRejected, herb.EventFailed, herb.EventRemoved} {
+	for _, e := range []herb.EventType{herb.EventPublished, herb.EventRolledBack, herb.EventRejected, herb.EventFailed,
+		herb.EventRemoved} {
 		holds(t, "operations.md", "| `"+string(e)+"` |")
 	}
 }
@@ -110,7 +116,8 @@ func TestDocs_words(t *testing.T) {
 // TestDocs_text compares the rules of text in the documentation with the code.
 func TestDocs_text(t *testing.T) {
 	t.Parallel()
-	holds(t, "api.md", "root collation of CLDR "+collate.CLDRVersion+" ", fmt.Sprintf("BM25 with k1 = %v and b = %v:", text.BM25K1, text.BM25B))
+	holds(t, "api.md", "root collation of CLDR "+collate.CLDRVersion+" ",
+		fmt.Sprintf("BM25 with k1 = %v and b = %v:", text.BM25K1, text.BM25B))
 	content, err := os.ReadFile("../docs/api.md")
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +214,8 @@ func TestDocs_brackets(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(content)) {
-			if regexp.MustCompile(`^ *curl .*https?://\S*\[`).MatchString(line) && !regexp.MustCompile(`curl (-\w+ )*-\w*g`).MatchString(line) {
+			if regexp.MustCompile(`^ *curl .*https?://\S*\[`).MatchString(line) &&
+				!regexp.MustCompile(`curl (-\w+ )*-\w*g`).MatchString(line) {
 				t.Errorf("%s: curl without -g would reject the brackets in %s", page, line)
 			}
 		}
@@ -238,7 +246,8 @@ func TestWorkflow(t *testing.T) {
 	for _, step := range job.Steps[max(0, len(job.Steps)-2):] {
 		last = append(last, step.Run)
 	}
-	if !strings.HasPrefix(job.Container, "golang:"+string(version)+"-") || !slices.Equal(last, []string{"make test", "make interop"}) {
+	if !strings.HasPrefix(job.Container, "golang:"+string(version)+"-") ||
+		!slices.Equal(last, []string{"make test", "make interop"}) {
 		t.Errorf("the job is %+v; want Go %s, make test and make interop", job, version)
 	}
 }

@@ -14,24 +14,30 @@ import (
 // function.
 func faultTests() map[string][]string {
 	return map[string][]string{
-		"full disk":               {"systemtest TestFullDisk", "versions TestPublish_anyOperationFails", "systemtest TestBackup_fullDisk", "systemtest TestPublish_fullDisk"},
+		"full disk": {"systemtest TestFullDisk", "versions TestPublish_anyOperationFails",
+			"systemtest TestBackup_fullDisk", "systemtest TestPublish_fullDisk"},
 		"read-only disk at start": {"systemtest TestReadOnlyDisk"},
-		"slow disk":               {"versions TestPublish_slowDisk", "systemtest TestSlowDisk_plants", "plants TestService_queueFull"},
+		"slow disk": {"versions TestPublish_slowDisk", "systemtest TestSlowDisk_plants",
+			"plants TestService_queueFull"},
 		"no file descriptors left (`EMFILE`)": {
 			"systemtest TestDescriptors", "systemtest TestIdleConnections", "segment TestOpen_limits",
 		},
 		"failing `mmap` (`ENOMEM`)": {"segment TestOpen_limits", "library TestOpening_retried"},
 		"process killed (`SIGKILL`, power failure) at any step": {
-			"versions TestPublish_survivesKill", "versions TestPublish_survivesKillWithBlobs", "versions TestPublish_order",
-			"plants TestService_survivesKill", "migrate TestMigrate_interrupted", "migrate TestBackup_survivesKill", "systemtest TestPublish_killed",
+			"versions TestPublish_survivesKill", "versions TestPublish_survivesKillWithBlobs",
+			"versions TestPublish_order",
+			"plants TestService_survivesKill", "migrate TestMigrate_interrupted", "migrate TestBackup_survivesKill",
+			"systemtest TestPublish_killed",
 		},
 		"clock set back":    {"versions TestPublish_clock", "access TestVerify_clock", "store IdempotencyClock"},
 		"clock set forward": {"versions TestPublish_clock", "access TestVerify_clock", "store IdempotencyClock"},
 		"PostgreSQL down": {
-			"systemtest TestCluster", "store/postgres TestOpen_unavailable", "store/postgres TestFrozenServer", "library TestRestart_withoutCatalogue",
+			"systemtest TestCluster", "store/postgres TestOpen_unavailable", "store/postgres TestFrozenServer",
+			"library TestRestart_withoutCatalogue",
 			"access TestVerify_withoutDatabase",
 		},
-		"object store down": {"systemtest TestCluster", "blobs TestStopped", "blobs TestFrozen", "versions TestPublish_objectsFail", "httpapi TestPublish_anyDependencyFails"},
+		"object store down": {"systemtest TestCluster", "blobs TestStopped", "blobs TestFrozen",
+			"versions TestPublish_objectsFail", "httpapi TestPublish_anyDependencyFails"},
 	}
 }
 
@@ -48,7 +54,8 @@ func TestDocs_faults(t *testing.T) {
 	}
 	section, _, _ = strings.Cut(section, "\n### ")
 	var rows []string
-	for _, row := range regexp.MustCompile(`(?m)^\| (.+?) \|`).FindAllStringSubmatch(section, -1)[1:] { // without the head
+	// without the head
+	for _, row := range regexp.MustCompile(`(?m)^\| (.+?) \|`).FindAllStringSubmatch(section, -1)[1:] {
 		rows = append(rows, row[1])
 	}
 	slices.Sort(rows)

@@ -48,7 +48,8 @@ func TestPictures(t *testing.T) {
 			called := m[3][strings.LastIndexByte(m[3], '.')+1:]
 			at := slices.Index(caller.calls, called)
 			if at < 0 {
-				t.Errorf("docs/architecture.md: %s does not call %s, or calls it before those above it", caller.name, f.name)
+				t.Errorf("docs/architecture.md: %s does not call %s, or calls it before those above it",
+					caller.name, f.name)
 				continue
 			}
 			caller.calls = caller.calls[at+1:]

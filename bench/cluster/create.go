@@ -115,7 +115,8 @@ func (c *cluster) floors(t testing.TB, nodes []int) (pools []*pgxpool.Pool) {
 		t.Cleanup(pool.Close)
 		pools = append(pools, pool)
 	}
-	_, err := pools[0].Exec(t.Context(), "CREATE TABLE IF NOT EXISTS floor (id bigint PRIMARY KEY, name text NOT NULL, tag text)")
+	_, err := pools[0].Exec(t.Context(),
+		"CREATE TABLE IF NOT EXISTS floor (id bigint PRIMARY KEY, name text NOT NULL, tag text)")
 	must.NoError(t, err)
 	return pools
 }

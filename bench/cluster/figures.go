@@ -134,26 +134,31 @@ func (f *figures) report() *report.Report {
 	}
 	for i, p := range []polls{f.Idle, f.Listing} {
 		seconds := p.Took.Seconds() * float64(p.Nodes)
-		r.Add("Poll/while="+[]string{"idle", "busy"}[i], p.Transactions, report.Value{Number: float64(p.Transactions) / seconds, Unit: "tx/node/s"},
+		r.Add("Poll/while="+[]string{"idle", "busy"}[i], p.Transactions,
+			report.Value{Number: float64(p.Transactions) / seconds, Unit: "tx/node/s"},
 			report.Value{Number: float64(p.Database) / seconds, Unit: "db-cpu-ns/node/s"})
 	}
 	for i, m := range f.Memory {
-		r.Add(fmt.Sprintf("Memory/node=%d", i+1), 1, report.Bytes(m.Start, "start-anon-B"), report.Bytes(m.Own, "end-anon-B"),
+		r.Add(fmt.Sprintf("Memory/node=%d", i+1), 1, report.Bytes(m.Start, "start-anon-B"),
+			report.Bytes(m.Own, "end-anon-B"),
 			report.Bytes(m.File, "end-file-B"))
 	}
 	for _, c := range f.Creations {
 		name := fmt.Sprintf("Create/callers=%d/standby=%t/nodes=%d", c.Callers, c.Standby, c.Nodes)
 		r.Add(name+"/way=plants", c.Plants.Requests, c.Plants.values(report.Nanoseconds(c.Database, "db-cpu-ns/op"))...)
-		r.Add(name+"/way=insert", c.Floor.Requests, c.Floor.values(report.Nanoseconds(c.FloorDatabase, "db-cpu-ns/op"))...)
+		r.Add(name+"/way=insert", c.Floor.Requests,
+			c.Floor.values(report.Nanoseconds(c.FloorDatabase, "db-cpu-ns/op"))...)
 	}
 	for _, s := range f.Switches {
 		for i := range s.All {
-			r.Add(fmt.Sprintf("Switch/n=%d/nodes=%d", s.Records, s.Nodes), 1, report.Nanoseconds(s.First[i], "first-ns"),
+			r.Add(fmt.Sprintf("Switch/n=%d/nodes=%d", s.Records, s.Nodes), 1,
+				report.Nanoseconds(s.First[i], "first-ns"),
 				report.Nanoseconds(s.All[i], "ns/op"), report.Bytes(s.Bytes, "segment-B"))
 		}
 	}
 	for i, x := range f.Fetches {
-		r.Add(fmt.Sprintf("Fetch/n=%d/by=node", f.Records), 1, report.Nanoseconds(x.Took, "ns/op"), report.Nanoseconds(x.CPU, "cpu-ns/op"))
+		r.Add(fmt.Sprintf("Fetch/n=%d/by=node", f.Records), 1, report.Nanoseconds(x.Took, "ns/op"),
+			report.Nanoseconds(x.CPU, "cpu-ns/op"))
 		r.Add(fmt.Sprintf("Fetch/n=%d/by=copy", f.Records), 1, report.Nanoseconds(f.Plain[i], "ns/op"))
 	}
 	return r
@@ -161,9 +166,14 @@ func (f *figures) report() *report.Report {
 
 // method is the text of the page.
 const method = "Written by `make bench-cluster`; [README.md](README.md) says how to repeat it.\n\n" +
-	"All nodes, PostgreSQL, the S3 server and the load generator share the cores of one machine, so that more nodes cannot\n" +
-	"answer more requests here. cpu-ns/op and db-cpu-ns/op, the processor time of the nodes and of the database for one request,\n" +
-	"say how they would do on machines of their own. List: listings with 16 connections. Poll: what nodes ask of the database\n" +
-	"when idle and while listing. Create: `POST /plants`, and rows by INSERT for comparison. Switch: from the end of a publish\n" +
-	"until the first node and all nodes list the new version. Fetch: the first request to a node without cache, and a plain\n" +
+	"All nodes, PostgreSQL, the S3 server and the load generator share the cores of one machine, so that more nodes " +
+	"cannot\n" +
+	"answer more requests here. cpu-ns/op and db-cpu-ns/op, the processor time of the nodes and of the database for " +
+	"one request,\n" +
+	"say how they would do on machines of their own. List: listings with 16 connections. Poll: what nodes ask of the " +
+	"database\n" +
+	"when idle and while listing. Create: `POST /plants`, and rows by INSERT for comparison. Switch: from the end of " +
+	"a publish\n" +
+	"until the first node and all nodes list the new version. Fetch: the first request to a node without cache, and " +
+	"a plain\n" +
 	"copy of the same object."

@@ -32,7 +32,8 @@ type sample struct {
 func (s *sample) measure() measurement {
 	n := max(1, s.Requests())
 	return measurement{
-		Requests: s.Requests(), P50: s.Latency.Quantile(0.50), P99: s.Latency.Quantile(0.99), Rate: s.Rate(), CPU: s.cpu / time.Duration(n),
+		Requests: s.Requests(), P50: s.Latency.Quantile(0.50), P99: s.Latency.Quantile(0.99), Rate: s.Rate(),
+		CPU: s.cpu / time.Duration(n),
 	}
 }
 
@@ -102,7 +103,8 @@ func (c *cluster) measureIdle(t testing.TB, into *figures) {
 
 // watch starts measuring the load of the nodes on the database.
 func (c *cluster) watch(t testing.TB) *watched {
-	return &watched{c: c, began: time.Now(), transactions: c.transactions(t), database: c.backendCPU(t), nodes: c.nodeCPU(t)}
+	return &watched{c: c, began: time.Now(), transactions: c.transactions(t), database: c.backendCPU(t),
+		nodes: c.nodeCPU(t)}
 }
 
 type watched struct {
@@ -115,8 +117,9 @@ type watched struct {
 
 func (w *watched) end(t testing.TB) polls {
 	return polls{
-		Nodes: len(w.c.nodes), Took: time.Since(w.began), Requests: w.requests, Transactions: w.c.transactions(t) - w.transactions,
-		Database: w.c.backendCPU(t) - w.database, NodeCPU: w.c.nodeCPU(t) - w.nodes,
+		Nodes: len(w.c.nodes), Took: time.Since(w.began), Requests: w.requests,
+		Transactions: w.c.transactions(t) - w.transactions,
+		Database:     w.c.backendCPU(t) - w.database, NodeCPU: w.c.nodeCPU(t) - w.nodes,
 	}
 }
 

@@ -31,7 +31,8 @@ func main() {
 	defer stop()
 	err := program.Run(ctx, os.Stdout, func(t testing.TB) {
 		write(t, *out, settings{
-			records: *records, small: 1000, seconds: *seconds, idle: 10 * time.Second, publishes: 5, fetches: 3, callers: []int{1, 16, 256},
+			records: *records, small: 1000, seconds: *seconds, idle: 10 * time.Second, publishes: 5, fetches: 3,
+			callers: []int{1, 16, 256},
 		})
 	})
 	if err != nil {

@@ -33,7 +33,8 @@ func (c *cluster) startNode(t testing.TB) *node {
 	n.Process, err = programtest.StartQuiet(cmd)
 	must.NoError(t, err)
 	t.Cleanup(n.Kill)
-	must.NoError(t, n.await(t.Context(), "/readyz", func(r programtest.Response) bool { return r.Status == http.StatusOK }))
+	must.NoError(t, n.await(t.Context(), "/readyz",
+		func(r programtest.Response) bool { return r.Status == http.StatusOK }))
 	return n
 }
 

@@ -52,7 +52,8 @@ func measureDuckDB(ctx context.Context, csv string, s settings) (answers []answe
 		if err := decoder.Decode(&measured); err != nil {
 			return nil, err
 		}
-		answers = append(answers, answer{time.Duration(slices.Min(measured.CPU) * float64(time.Millisecond)), measured.Rows})
+		answers = append(answers, answer{time.Duration(slices.Min(measured.CPU) * float64(time.Millisecond)),
+			measured.Rows})
 	}
 	if len(answers) != len(queries) {
 		return nil, fmt.Errorf("node %s: %d results of %d queries", cmd.Args[1], len(answers), len(queries))

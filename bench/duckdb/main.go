@@ -64,15 +64,18 @@ func write(t testing.TB, path string, s settings) {
 	ours := measureHerbarium(t, csv, s)
 	page := report.Report{
 		Title: "Aggregates",
-		Text: fmt.Sprintf("Processor time of aggregates over %d records, in Herbarium and in DuckDB with one thread over a Parquet file of the same "+
-			"records: the fastest of %d runs. Both results are compared. *ratio* is the time of Herbarium divided by that of DuckDB.", s.records, s.runs),
+		Text: fmt.Sprintf("Processor time of aggregates over %d records, in Herbarium and in DuckDB with one thread "+
+			"over a Parquet file of the same "+
+			"records: the fastest of %d runs. Both results are compared. *ratio* is the time of Herbarium divided by "+
+			"that of DuckDB.", s.records, s.runs),
 	}
 	for i, shape := range shapes() {
 		if err := compareRows(ours[i].rows, theirs[i].rows); err != nil {
 			t.Errorf("%s: %v", shape.name, err)
 		}
 		page.Add("Aggregate/shape="+shape.name, s.runs, report.Nanoseconds(ours[i].cpu, "herbarium-cpu-ns"),
-			report.Nanoseconds(theirs[i].cpu, "duckdb-cpu-ns"), report.Value{Number: float64(ours[i].cpu) / float64(theirs[i].cpu), Unit: "ratio"})
+			report.Nanoseconds(theirs[i].cpu, "duckdb-cpu-ns"),
+			report.Value{Number: float64(ours[i].cpu) / float64(theirs[i].cpu), Unit: "ratio"})
 	}
 	must.NoError(t, page.Write(t.Context(), path))
 }

@@ -68,7 +68,8 @@ func New(seed uint64) *Generator {
 		words: l.vocabulary(),
 		word:  newWeighted(wordWeights()),
 		categories: []string{
-			"perennial", "shrub", "tree", "annual", "bulb", "climber", "fern", "grass", "succulent", "herb", "aquatic", "orchid",
+			"perennial", "shrub", "tree", "annual", "bulb", "climber", "fern", "grass", "succulent", "herb",
+			"aquatic", "orchid",
 		},
 	}
 	for _, w := range g.words {
@@ -150,7 +151,8 @@ func (g *Generator) AppendRecord(b []byte, i int) []byte {
 		status = "draft"
 	}
 	b = fmt.Appendf(b, `",%s,%s,%s,https://www.herbarium.example/items/%s-%s-%d,https://images.herbarium.example/%d/%d.jpg`,
-		g.categories[category], status, g.dates[r.below(len(g.dates))], g.words[first], g.words[second], id, id%1000, id)
+		g.categories[category], status, g.dates[r.below(len(g.dates))], g.words[first], g.words[second], id,
+		id%1000, id)
 	cents := 50 + r.skewed(50_000)
 	b = fmt.Appendf(b, `,%d.%02d,%s,"`, cents/100, cents%100, g.authors[r.skewed(authors)])
 	return append(g.appendTags(b, &r), "\"\n"...)
@@ -206,5 +208,6 @@ func File(ctx context.Context, dir string, seed uint64, n int) (path string, err
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	return path, filesystem.WriteFile(filesystem.OS{}, path+".part", path, 0o644, func(w io.Writer) error { return g.WriteCSV(ctx, w, n) })
+	return path, filesystem.WriteFile(filesystem.OS{}, path+".part", path, 0o644,
+		func(w io.Writer) error { return g.WriteCSV(ctx, w, n) })
 }

@@ -138,8 +138,12 @@ func TestDistribution(t *testing.T) {
 		{"category", column(3, gen.Category), 0.16, 0.01},
 		{"published", column(4, "published"), 0.95, 0.01},
 		{"author", column(9, gen.Author), 0.0007, 0.0005},
-		{"tag", func(row, _ []string) bool { return slices.Contains(text.Elements(&herb.Field{}, row[10]), gen.Tag) }, 0.02, 0.01},
-		{"price below the range", func(row, _ []string) bool { return len(row[8]) < 5 || row[8] < "20" && len(row[8]) == 5 }, 0.2, 0.01},
+		{"tag", func(row, _ []string) bool { return slices.Contains(text.Elements(&herb.Field{}, row[10]), gen.Tag) },
+			0.02, 0.01},
+		{"price below the range", func(row, _ []string) bool {
+			return len(row[8]) < 5 || row[8] < "20" &&
+				len(row[8]) == 5
+		}, 0.2, 0.01},
 	} {
 		if got := share(c.meets); math.Abs(got-c.want) > c.off {
 			t.Errorf("%s: %.5f of the records; want %.4f ± %.4f", c.name, got, c.want, c.off)
@@ -166,7 +170,8 @@ func checkRanges(t *testing.T, rows [][]string) {
 			vocabulary[w] = true
 		}
 		perTags := len(text.Elements(&herb.Field{}, row[10]))
-		if len(title) < 3 || len(title) > 8 || len(description) < 15 || len(description) > 30 || perTags < 1 || perTags > 4 {
+		if len(title) < 3 || len(title) > 8 || len(description) < 15 || len(description) > 30 || perTags < 1 ||
+			perTags > 4 {
 			t.Fatalf("a record of %d, %d words and %d tags: %q", len(title), len(description), perTags, row)
 		}
 		if date := row[5]; date < "2015-01-01" || date > "2024-12-31" {

@@ -12,7 +12,8 @@ type lexicon struct {
 // word returns a new word with a number of syllables.
 func (l *lexicon) word(syllables int) string {
 	onsets := [...]string{
-		"b", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "gl", "kr", "pl", "sh", "st", "th", "tr",
+		"b", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "gl", "kr", "pl", "sh",
+		"st", "th", "tr",
 	}
 	vowels := [...]string{"a", "e", "i", "o", "u", "a", "e", "i", "o", "u", "ai", "ea", "ou"}
 	codas := [...]string{"", "", "", "", "", "n", "r", "l", "s", "m"}

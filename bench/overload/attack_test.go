@@ -23,7 +23,8 @@ const maxClients = 128
 // How long clients wait after a request. It is shorter than Retry-After, which they ignore.
 const (
 	rejectedPause = 200 * time.Millisecond // if it was rejected
-	holdingPause  = 3 * time.Second        // if it was to hold memory or a slot: the more often it is repeated, the less it holds
+	// if it was to hold memory or a slot: the more often it is repeated, the less it holds
+	holdingPause = 3 * time.Second
 )
 
 // kind is a kind of load.
@@ -57,16 +58,18 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 		}},
 		{"half-sent forms", 4 * maxClients, holdingPause, s.halfSentForm},
 		{"half-sent plants", 4 * maxClients, holdingPause, s.halfSentPlant},
-		{"writes", s.overload, 50 * time.Millisecond, s.write}, // few, because they are only created to be searched for at the end
+		// few, because they are only created to be searched for at the end
+		{"writes", s.overload, 50 * time.Millisecond, s.write},
 		{"publishes", 1, 30 * time.Second, s.publishAgain},
 		{"checks of a greedy key", 64, rejectedPause, s.check},
 		{"stalled uploads of a greedy key", 64, holdingPause, s.stalledUpload},
 		{honestKind + "publish with another key", 1, time.Second, s.publishHonestly},
 	}
 	for name, target := range s.slowTargets {
-		kinds = append(kinds, kind{"idle readers: " + name, 16 * s.overload, holdingPause, func(ctx context.Context, _ int) string {
-			return s.readSlowly(ctx, target, time.Hour)
-		}})
+		kinds = append(kinds, kind{"idle readers: " + name, 16 * s.overload, holdingPause,
+			func(ctx context.Context, _ int) string {
+				return s.readSlowly(ctx, target, time.Hour)
+			}})
 	}
 	if s.separate {
 		for name, target := range honestTargets() {
@@ -119,11 +122,12 @@ func (s *soak) findSlowTargets(ctx context.Context) error {
 		"large listing":   "/api/v1/soak/large/data?per_page=100",
 		"selected fields": "/api/v1/soak/large/data?per_page=100&_fields=shape",
 		"facets":          "/api/v1/soak/large/facets?field=shape&top=100",
-		"grid":            fmt.Sprintf("/api/v1/soak/records/grid?_x=id&_y=price&_bounds=0,0,%d,200&_columns=256&_rows=256", records),
-		"description":     "/api/v1/soak/wide",
-		"table":           "/datasets/soak/large?per_page=100",
-		"front page":      "/",
-		"static file":     asset,
+		"grid": fmt.Sprintf(
+			"/api/v1/soak/records/grid?_x=id&_y=price&_bounds=0,0,%d,200&_columns=256&_rows=256", records),
+		"description": "/api/v1/soak/wide",
+		"table":       "/datasets/soak/large?per_page=100",
+		"front page":  "/",
+		"static file": asset,
 	}
 	return err
 }
@@ -146,14 +150,16 @@ func (s *soak) expensive(ctx context.Context, _ int) string {
 
 // searchLongTexts searches a small dataset of long texts.
 func (s *soak) searchLongTexts(ctx context.Context, _ int) string {
-	status, err := s.get(ctx, s.greedy, fmt.Sprintf("/api/v1/soak/long/data?search=%s&page=%d", url.QueryEscape("a* b*"), 1+rand.IntN(50)))
+	status, err := s.get(ctx, s.greedy, fmt.Sprintf("/api/v1/soak/long/data?search=%s&page=%d",
+		url.QueryEscape("a* b*"), 1+rand.IntN(50)))
 	return outcome(ctx, status, err)
 }
 
 // headOfWorkbook requests the headers of an Excel file whose records have to be read, because some
 // are long.
 func (s *soak) headOfWorkbook(ctx context.Context, _ int) string {
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.server.URL+"/api/v1/soak/large/data.xlsx", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.server.URL+"/api/v1/soak/large/data.xlsx",
+		http.NoBody)
 	if err != nil {
 		return err.Error()
 	}
@@ -242,7 +248,8 @@ func (s *soak) halfSentForm(ctx context.Context, _ int) string {
 // it.
 func (s *soak) halfSentPlant(ctx context.Context, _ int) string {
 	const size = 1 << 20
-	return s.hold(ctx, fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+	return s.hold(ctx, fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+		"application/json\r\n"+
 		"Content-Length: %d\r\n\r\n%*s", token, size, size/2, `{"id":1,"name":"`))
 }
 

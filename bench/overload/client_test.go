@@ -37,7 +37,8 @@ func (s *soak) setClients() {
 }
 
 func (s *soak) newClient(addr string) *http.Client {
-	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 1024, DialContext: s.dialer(addr).DialContext}}
+	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 1024,
+		DialContext: s.dialer(addr).DialContext}}
 }
 
 // dialer returns a dialer of connections from an address, if the machine has it.
@@ -74,7 +75,8 @@ func (s *soak) get(ctx context.Context, client *http.Client, target string) (sta
 }
 
 // request sends a request and reads the response. A request with a body has the token.
-func (s *soak) request(ctx context.Context, client *http.Client, method, path, body string, headers ...string) (_ string, status int, err error) {
+func (s *soak) request(ctx context.Context, client *http.Client, method, path, body string,
+	headers ...string) (_ string, status int, err error) {
 	if body != "" {
 		headers = append(headers, "Authorization", "Bearer "+token, "Content-Type", "application/json")
 	}

@@ -27,7 +27,8 @@ const (
 func writeDatasets(ctx context.Context, folder string) (files map[string]string, err error) {
 	files = map[string]string{}
 	for name, n := range map[string]int{"soak/records": records, "soak/again": records / 10} {
-		if files[name], err = gen.File(ctx, folder, 1, n); err != nil {
+		files[name], err = gen.File(ctx, folder, 1, n)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -23,7 +23,9 @@ import (
 
 // Checks of a run.
 const (
-	minShare    = 0.4 // of the idle throughput, or of the processor time of the server; the other requests need the rest
+	// of the idle throughput, or of the processor time of the server; the other requests need the
+	// rest
+	minShare    = 0.4
 	recovered   = 0.8 // of the throughput per processor time, for the server to have recovered
 	maxOthers   = 0.2 // of the processors, taken by other processes; with more, the shares say nothing
 	maxRecovery = time.Minute
@@ -121,9 +123,11 @@ func (s *soak) report(t *testing.T, r result) {
 	check("cheap listings, failed", "0", failed == 0, "%d", failed)
 	rejected := s.rejectedHonest()
 	checkIfQuiet("honest client, rejected", "none", rejected == "", "%s", rejected)
-	check("memory, without mapped files", fmt.Sprintf("<= %d MiB", s.memory>>20), r.memory <= s.memory, "%d MiB", r.memory>>20)
+	check("memory, without mapped files", fmt.Sprintf("<= %d MiB", s.memory>>20), r.memory <= s.memory, "%d MiB",
+		r.memory>>20)
 	check("acknowledged writes lost", "0", r.missing == 0 && r.acknowledged > 0, "%d of %d", r.missing, r.acknowledged)
-	check("recovery", "<= "+maxRecovery.String(), r.recovery <= maxRecovery, "%s", r.recovery.Round(100*time.Millisecond))
+	check("recovery", "<= "+maxRecovery.String(), r.recovery <= maxRecovery, "%s",
+		r.recovery.Round(100*time.Millisecond))
 	unexpected := s.unexpected()
 	check("unexpected answers", "none", len(unexpected) == 0, "%s", strings.Join(unexpected, "; "))
 	fmt.Fprintln(table, "\nCHEAP LISTINGS\tPER SECOND\tPER CPU SECOND\tP50\tP99")
@@ -134,7 +138,8 @@ func (s *soak) report(t *testing.T, r result) {
 			all.Merge(&turns[i].Result)
 			cpu += turns[i].cpu
 		}
-		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%s\t%s\n", []string{"idle", "overload"}[i], all.Rate(), float64(all.Requests())/max(cpu.Seconds(), 0.01),
+		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%s\t%s\n", []string{"idle", "overload"}[i], all.Rate(),
+			float64(all.Requests())/max(cpu.Seconds(), 0.01),
 			all.Latency.Quantile(0.5).Round(10*time.Microsecond), all.Latency.Quantile(0.99).Round(10*time.Microsecond))
 	}
 	fmt.Fprintln(table, "\nLOAD\tCLIENTS\tANSWERS")
@@ -151,7 +156,8 @@ func (s *soak) rejectedHonest() string {
 	var all []string
 	for kind, outcomes := range s.counts {
 		if strings.HasPrefix(kind, honestKind) && (outcomes["503"] > 0 || outcomes["200"] == 0) {
-			all = append(all, fmt.Sprintf("%s (%d of %d)", strings.TrimPrefix(kind, honestKind), outcomes["503"], outcomes["503"]+outcomes["200"]))
+			all = append(all, fmt.Sprintf("%s (%d of %d)", strings.TrimPrefix(kind, honestKind), outcomes["503"],
+				outcomes["503"]+outcomes["200"]))
 		}
 	}
 	slices.Sort(all)

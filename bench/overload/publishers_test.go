@@ -14,7 +14,8 @@ import (
 
 // createKey creates a key that may publish a dataset.
 func (s *soak) createKey(ctx context.Context, name string) (secret string, err error) {
-	out, code, err := programtest.Run(ctx, s.program, []string{"HERBARIUM_DATA=" + s.data}, "keys", "create", "--name", name, "--scope", "publish:soak/*", "--json")
+	out, code, err := programtest.Run(ctx, s.program, []string{"HERBARIUM_DATA=" + s.data}, "keys", "create", "--name",
+		name, "--scope", "publish:soak/*", "--json")
 	if err == nil && code != 0 {
 		err = fmt.Errorf("keys create: exit code %d\n%s", code, out)
 	}
@@ -29,7 +30,8 @@ func (s *soak) createKey(ctx context.Context, name string) (secret string, err e
 // check starts a check of a file and does not wait for it.
 func (s *soak) check(ctx context.Context, client int) string {
 	body := "id,name\n" + strings.Repeat(fmt.Sprintf("%d,Rose\n", client), 50_000)
-	resp, err := programtest.Send(ctx, s.greedy, http.MethodPut, s.server.URL+"/api/v1/soak/greedy/source?_check=true", body,
+	resp, err := programtest.Send(ctx, s.greedy, http.MethodPut,
+		s.server.URL+"/api/v1/soak/greedy/source?_check=true", body,
 		"X-API-Key", s.greedyKey, "Prefer", "respond-async", "Content-Type", "text/csv")
 	if resp.Status == http.StatusAccepted {
 		return "200"
@@ -39,7 +41,8 @@ func (s *soak) check(ctx context.Context, client int) string {
 
 // stalledUpload sends a part of a file, and holds the connection until the server closes it.
 func (s *soak) stalledUpload(ctx context.Context, _ int) string {
-	return s.hold(ctx, fmt.Sprintf("PUT /api/v1/soak/greedy/source HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Length: 1000000\r\n\r\nid,name\n", s.greedyKey))
+	return s.hold(ctx, fmt.Sprintf("PUT /api/v1/soak/greedy/source HTTP/1.1\r\nHost: x\r\nX-API-Key: "+
+		"%s\r\nContent-Length: 1000000\r\n\r\nid,name\n", s.greedyKey))
 }
 
 // publishHonestly publishes a small file and waits for the result.

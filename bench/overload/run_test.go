@@ -68,7 +68,8 @@ func (s *soak) count(kind, outcome string) {
 
 // prepare publishes the datasets and starts the server.
 func (s *soak) prepare(ctx context.Context, folder string) (err error) {
-	if s.files, err = writeDatasets(ctx, folder); err != nil {
+	s.files, err = writeDatasets(ctx, folder)
+	if err != nil {
 		return err
 	}
 	for name, path := range s.files {
@@ -76,10 +77,12 @@ func (s *soak) prepare(ctx context.Context, folder string) (err error) {
 			return err
 		}
 	}
-	if s.greedyKey, err = s.createKey(ctx, "greedy"); err != nil {
+	s.greedyKey, err = s.createKey(ctx, "greedy")
+	if err != nil {
 		return err
 	}
-	if s.honestKey, err = s.createKey(ctx, "honest"); err != nil {
+	s.honestKey, err = s.createKey(ctx, "honest")
+	if err != nil {
 		return err
 	}
 	s.setClients()
@@ -93,17 +96,19 @@ func (s *soak) prepare(ctx context.Context, folder string) (err error) {
 // memory, and the process dies. Systems other than Linux do not enforce it.
 func (s *soak) start(ctx context.Context) (err error) {
 	s.server, err = programtest.Start(ctx, programtest.Options{
-		Program:  s.program,
-		Settings: []string{"HERBARIUM_DATA=" + s.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_MEMORY=" + strconv.FormatInt(s.memory, 10)},
-		Args:     []string{"--log-level", "info"}, // the address of the metrics is logged
-		Shell:    fmt.Sprintf("ulimit -d %d", 2*s.memory>>10),
+		Program: s.program,
+		Settings: []string{"HERBARIUM_DATA=" + s.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_MEMORY=" +
+			strconv.FormatInt(s.memory, 10)},
+		Args:  []string{"--log-level", "info"}, // the address of the metrics is logged
+		Shell: fmt.Sprintf("ulimit -d %d", 2*s.memory>>10),
 	})
 	return err
 }
 
 // publish publishes a file with a process of its own, which yields to the server.
 func (s *soak) publish(ctx context.Context, path, name string) error {
-	out, code, err := programtest.Run(ctx, "nice", []string{"HERBARIUM_DATA=" + s.data}, s.program, "publish", path, "--as", name)
+	out, code, err := programtest.Run(ctx, "nice", []string{"HERBARIUM_DATA=" + s.data}, s.program, "publish", path,
+		"--as", name)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("publish %s: exit code %d\n%s", name, code, out)
 	}
@@ -215,7 +220,8 @@ func (s *soak) overloaded(ctx context.Context, metrics map[string]float64, r *re
 
 // waitUntilRecovered waits until the server is ready, idle, and a cheap listing takes as little
 // processor time as before.
-func (s *soak) waitUntilRecovered(ctx context.Context, before map[string]float64, perCPU float64, ended time.Time) error {
+func (s *soak) waitUntilRecovered(ctx context.Context, before map[string]float64, perCPU float64,
+	ended time.Time) error {
 	for _, c := range []*http.Client{s.client, s.greedy, s.honest} {
 		c.CloseIdleConnections()
 	}
@@ -233,7 +239,8 @@ func (s *soak) waitUntilRecovered(ctx context.Context, before map[string]float64
 		case now["go_goroutines"] > goroutines+20:
 			reason = fmt.Sprintf("%.0f goroutines; before there were %.0f", now["go_goroutines"], goroutines)
 		case listed.perCPU() < recovered*perCPU:
-			reason = fmt.Sprintf("%.0f cheap listings per second of processor time; before there were %.0f", listed.perCPU(), perCPU)
+			reason = fmt.Sprintf("%.0f cheap listings per second of processor time; before there were %.0f",
+				listed.perCPU(), perCPU)
 		default:
 			return nil
 		}

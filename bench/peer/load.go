@@ -90,7 +90,8 @@ func fill(ctx context.Context, db *sql.DB, csvPath string) error {
 	if _, err := tx.ExecContext(ctx, tables); err != nil {
 		return err
 	}
-	item, err1 := tx.PrepareContext(ctx, "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS REAL), ?)")
+	item, err1 := tx.PrepareContext(ctx,
+		"INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS REAL), ?)")
 	tag, err2 := tx.PrepareContext(ctx, "INSERT INTO item_tags VALUES (?, ?)")
 	if err := errors.Join(err1, err2); err != nil {
 		return err

@@ -63,7 +63,8 @@ func TestPlans(t *testing.T) {
 	}
 	for name, st := range statements() {
 		plan := explain(t, s, st)
-		if !strings.Contains(plan, want[name]) || strings.HasPrefix(name, "sort-") && strings.Contains(plan, "TEMP B-TREE") {
+		if !strings.Contains(plan, want[name]) || strings.HasPrefix(name, "sort-") &&
+			strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%q is found by\n%s\nwant %s", name, plan, want[name])
 		}
 	}
@@ -71,7 +72,8 @@ func TestPlans(t *testing.T) {
 
 func explain(t *testing.T, s *Server, st statement) string {
 	t.Helper()
-	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+st.page(), append(slices.Clone(st.args), 25, 0)...)
+	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+st.page(),
+		append(slices.Clone(st.args), 25, 0)...)
 	must.NoError(t, err)
 	defer rows.Close()
 	var plan strings.Builder
@@ -90,7 +92,8 @@ func TestLoad_invalid(t *testing.T) {
 	dir := t.TempDir()
 	csv := filepath.Join(dir, "a.csv")
 	must.NoError(t, os.WriteFile(csv, []byte("a,b\n1,2\n"), 0o600))
-	if err := Load(t.Context(), csv, filepath.Join(dir, "a.db")); err == nil || !strings.Contains(err.Error(), "the header is") {
+	if err := Load(t.Context(), csv, filepath.Join(dir, "a.db")); err == nil ||
+		!strings.Contains(err.Error(), "the header is") {
 		t.Errorf("the error is %v", err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {

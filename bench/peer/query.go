@@ -20,7 +20,8 @@ func statements() map[string]statement {
 	// are letters.
 	search := func(match string) statement {
 		const matching = "WHERE words MATCH ?"
-		return statement{"words " + matching, "words JOIN items ON items.id = words.rowid " + matching, "words.rank", []any{match}}
+		return statement{"words " + matching, "words JOIN items ON items.id = words.rowid " + matching, "words.rank",
+			[]any{match}}
 	}
 	const (
 		byID, byPrice, byDate = "items.id", "items.price_number, items.id", "items.date, items.id"
@@ -40,9 +41,11 @@ func statements() map[string]statement {
 		"common-word":               search(common),
 		"common-word-sort":          list(matching, byDate, common),
 		"common-word-category-sort": list(matching+" AND items.category = ?", byPrice, common, gen.Category),
-		"tag-sort":                  list("items WHERE items.id IN (SELECT item FROM item_tags WHERE tag = ?)", "items.title_key, items.id", gen.Tag),
-		"author":                    list("items WHERE items.author = ?", byID, gen.Author),
-		"range-sort": list("items WHERE items.price_number >= CAST(? AS REAL) AND items.price_number < CAST(? AS REAL)", byDate,
+		"tag-sort": list("items WHERE items.id IN (SELECT item FROM item_tags WHERE tag = ?)",
+			"items.title_key, items.id", gen.Tag),
+		"author": list("items WHERE items.author = ?", byID, gen.Author),
+		"range-sort": list("items WHERE items.price_number >= CAST(? AS REAL) AND items.price_number < CAST(? AS REAL)",
+			byDate,
 			gen.PriceFrom, gen.PriceBelow),
 	}
 }

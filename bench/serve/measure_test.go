@@ -50,7 +50,8 @@ func (s servers) resolve(ctx context.Context, shape shapes.Shape) (shapes.Shape,
 		return shape, err
 	}
 	theirs, err := s.peer.fetch(ctx, shape)
-	if err == nil && (ours.Meta.Total != theirs.Meta.Total || !shape.Relevance() && !slices.Equal(ours.Data, theirs.Data)) {
+	if err == nil && (ours.Meta.Total != theirs.Meta.Total || !shape.Relevance() &&
+		!slices.Equal(ours.Data, theirs.Data)) {
 		err = fmt.Errorf("%q finds %d records in Herbarium and %d in the peer: %v and %v",
 			shape.Query, ours.Meta.Total, theirs.Meta.Total, ours.Data, theirs.Data)
 	}
@@ -84,7 +85,8 @@ type sample struct {
 }
 
 // compare measures the servers in turn, a number of times, and reports the results.
-func (b *bench) compare(t *testing.T, s servers, name string, shape shapes.Shape, conns, times int) (samples []*sample) {
+func (b *bench) compare(t *testing.T, s servers, name string, shape shapes.Shape, conns,
+	times int) (samples []*sample) {
 	for _, p := range []*process{s.herbarium, s.peer, s.constant} {
 		if p != nil {
 			samples = append(samples, &sample{process: p})
@@ -97,7 +99,8 @@ func (b *bench) compare(t *testing.T, s servers, name string, shape shapes.Shape
 	}
 	for _, s := range samples {
 		b.report.Add(name+"/server="+s.name, s.Requests(), append(
-			report.Load(s.Latency.Quantile(0.50), s.Latency.Quantile(0.99), s.Rate(), s.cpu/time.Duration(s.Requests())),
+			report.Load(s.Latency.Quantile(0.50), s.Latency.Quantile(0.99), s.Rate(),
+				s.cpu/time.Duration(s.Requests())),
 			report.Nanoseconds(s.Latency.Quantile(1), "max-ns"))...)
 	}
 	return samples

@@ -78,7 +78,8 @@ func target(s shapes.Shape) string { return "/api/v1/" + dataset + s.Path() + "?
 
 // fetch lists the first page of a shape, or counts its facets.
 func (p *process) fetch(ctx context.Context, s shapes.Shape) (l listing, err error) {
-	resp, err := programtest.Send(ctx, http.DefaultClient, http.MethodGet, "http://"+p.addr+target(s), "", "Accept-Encoding", "identity")
+	resp, err := programtest.Send(ctx, http.DefaultClient, http.MethodGet, "http://"+p.addr+target(s), "",
+		"Accept-Encoding", "identity")
 	if err == nil && resp.Status != http.StatusOK {
 		err = fmt.Errorf("status %d", resp.Status)
 	}

@@ -45,7 +45,8 @@ func (b *bench) measureRandom(t *testing.T, s servers, n int, folder string) {
 	var ours, constant load.Latencies
 	for range b.random {
 		var r timedRequest
-		if r.Shape, r.err = (servers{herbarium: s.herbarium}).resolve(ctx, draw.Next()); r.err == nil {
+		r.Shape, r.err = (servers{herbarium: s.herbarium}).resolve(ctx, draw.Next())
+		if r.err == nil {
 			r.took, r.err = s.herbarium.fastest(ctx, r.Shape)
 		}
 		if r.err != nil {
@@ -57,7 +58,8 @@ func (b *bench) measureRandom(t *testing.T, s servers, n int, folder string) {
 	}
 	for i, l := range []load.Latencies{ours, constant} {
 		name := []string{s.herbarium.name, s.constant.name}[i]
-		b.report.Add(fmt.Sprintf("Random/n=%d/conns=1/server=%s", n, name), len(l), report.Nanoseconds(l.Quantile(0.50), "p50-ns"),
+		b.report.Add(fmt.Sprintf("Random/n=%d/conns=1/server=%s", n, name), len(l),
+			report.Nanoseconds(l.Quantile(0.50), "p50-ns"),
 			report.Nanoseconds(l.Quantile(0.99), "p99-ns"), report.Nanoseconds(l.Quantile(1), "max-ns"))
 	}
 	slices.SortFunc(all, func(x, y timedRequest) int { return cmp.Compare(y.took, x.took) })
@@ -66,7 +68,8 @@ func (b *bench) measureRandom(t *testing.T, s servers, n int, folder string) {
 
 // fastest returns the latency of the fastest attempt.
 func (p *process) fastest(ctx context.Context, s shapes.Shape) (time.Duration, error) {
-	r, err := load.Run(ctx, load.Options{Addrs: []string{p.addr}, Target: target(s), Requests: attempts, Duration: time.Hour})
+	r, err := load.Run(ctx, load.Options{Addrs: []string{p.addr}, Target: target(s), Requests: attempts,
+		Duration: time.Hour})
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +79,8 @@ func (p *process) fastest(ctx context.Context, s shapes.Shape) (time.Duration, e
 // describeSlowest lists requests with their plans.
 func (b *bench) describeSlowest(ctx context.Context, slowest []timedRequest, folder string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "\n## Slowest random requests\n\nThe slowest of %d requests with random filters, searches, sorts, pages and facets, drawn with seed %d:\n\n```\n",
+	fmt.Fprintf(&out, "\n## Slowest random requests\n\nThe slowest of %d requests with random filters, searches, "+
+		"sorts, pages and facets, drawn with seed %d:\n\n```\n",
 		b.random, b.seed)
 	for _, r := range slowest {
 		fmt.Fprintf(&out, "%-10s %s\n", r.took.Round(10*time.Microsecond), target(r.Shape))

@@ -75,13 +75,18 @@ func TestMeasure_small(t *testing.T) {
 		not  string
 	}{
 		{"all", settings{records: 1000}, []string{
-			"BenchmarkPublish/n=1000 ", "BenchmarkStart/n=10 ", "BenchmarkServe/n=100/shape=first/conns=1/server=sqlite ",
-			"BenchmarkServe/n=1000/shape=first/conns=16/server=constant ", "BenchmarkServe/n=1000/shape=last/conns=16/server=herbarium ",
-			"BenchmarkCeiling/n=1000/conns=16/server=constant ", "BenchmarkCliff/n=1000/shape=first-gzip/conns=16/server=herbarium ",
+			"BenchmarkPublish/n=1000 ", "BenchmarkStart/n=10 ",
+			"BenchmarkServe/n=100/shape=first/conns=1/server=sqlite ",
+			"BenchmarkServe/n=1000/shape=first/conns=16/server=constant ",
+			"BenchmarkServe/n=1000/shape=last/conns=16/server=herbarium ",
+			"BenchmarkCeiling/n=1000/conns=16/server=constant ",
+			"BenchmarkCliff/n=1000/shape=first-gzip/conns=16/server=herbarium ",
 			"BenchmarkRandom/n=1000/conns=1/server=herbarium ", "## Slowest random requests\n",
 		}, "NaN"},
-		{"random", settings{records: 1000, randomOnly: true, alone: true}, []string{"BenchmarkRandom/n=1000/conns=1/server=constant "}, "Serve"},
-		{"alone", settings{records: 2000, alone: true}, []string{"BenchmarkServe/n=2000/shape=first/conns=16/server=herbarium "}, "sqlite "},
+		{"random", settings{records: 1000, randomOnly: true, alone: true},
+			[]string{"BenchmarkRandom/n=1000/conns=1/server=constant "}, "Serve"},
+		{"alone", settings{records: 2000, alone: true},
+			[]string{"BenchmarkServe/n=2000/shape=first/conns=16/server=herbarium "}, "sqlite "},
 	} {
 		c.seed, c.seconds, c.random, c.data = 1, 0.003, 20, data
 		file := filepath.Join(t.TempDir(), "RESULTS.md")

@@ -84,7 +84,8 @@ func (b *bench) publish(t *testing.T, csv, folder string, n int) {
 		t.Fatalf("%s: %v\n%s", cmd, err, output.Bytes())
 	}
 	b.report.Add(fmt.Sprintf("Publish/n=%d", n), 1, report.Nanoseconds(took, "ns/op"),
-		report.Nanoseconds(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), "cpu-ns/op"), report.Bytes(memory.Peak, "peak-rss-B"),
+		report.Nanoseconds(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), "cpu-ns/op"),
+		report.Bytes(memory.Peak, "peak-rss-B"),
 		report.Bytes(memory.Anon, "peak-anon-B"), report.Bytes(sizeOf(t, csv), "csv-B"),
 		report.Bytes(sizeOf(t, filepath.Join(folder, "versions", "*")), "segment-B"))
 }

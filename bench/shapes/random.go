@@ -99,7 +99,8 @@ func (r *Random) operand(op query.Op, value string) string {
 func (r *Random) search() string {
 	var clauses []string
 	for range 1 + r.IntN(1+r.IntN(8)) {
-		words := strings.FieldsFunc(strings.ToLower(r.record()[description]), func(c rune) bool { return c < 'a' || c > 'z' })
+		words := strings.FieldsFunc(strings.ToLower(r.record()[description]),
+			func(c rune) bool { return c < 'a' || c > 'z' })
 		i := r.IntN(len(words) - 1)
 		word := words[i]
 		switch r.IntN(6) {

@@ -53,15 +53,23 @@ func Cliffs() []Shape {
 	return []Shape{
 		{Name: "first-gzip", Title: "first page, gzip", Encoding: "gzip"},
 		{Name: "first-zstd", Title: "first page, zstd", Encoding: "zstd"},
-		{Name: "category-8", Title: "category of 8 %, sort=date, middle page", Query: "category=annual&sort=date", Depth: 50},
-		{Name: "category-3", Title: "category of 3 %, sort=date, middle page", Query: "category=orchid&sort=date", Depth: 50},
-		{Name: "tag-0.5", Title: "tag of 0.5 %, sort=date, middle page", Query: "tags=" + gen.RareTag + "&sort=date", Depth: 50},
+		{Name: "category-8", Title: "category of 8 %, sort=date, middle page",
+			Query: "category=annual&sort=date", Depth: 50},
+		{Name: "category-3", Title: "category of 3 %, sort=date, middle page",
+			Query: "category=orchid&sort=date", Depth: 50},
+		{Name: "tag-0.5", Title: "tag of 0.5 %, sort=date, middle page", Query: "tags=" + gen.RareTag +
+			"&sort=date", Depth: 50},
 		{Name: "url-prefix", Title: "prefix of every URL", Query: "url[prefix]=" + url.QueryEscape("https://")},
-		{Name: "letter-word", Title: "word that begins with a letter, and a word", Query: search("b* " + gen.FirstWord)},
-		{Name: "two-letters", Title: "words that begin with two letters, middle page", Query: search("b* d*"), Depth: 50},
-		{Name: "eight-words", Title: "eight words and prefixes, three filters", Query: search(gen.CommonWord+" "+gen.FirstWord+
-			" b* d* fo* ne* s* t*") + "&category=" + gen.Category + "&status=published&price[gte]=" + gen.PriceFrom},
-		{Name: "facets-distinct", Title: "facets of fields with distinct values", Query: "field=image&field=id&field=url", Facets: true},
+		{Name: "letter-word", Title: "word that begins with a letter, and a word",
+			Query: search("b* " + gen.FirstWord)},
+		{Name: "two-letters", Title: "words that begin with two letters, middle page",
+			Query: search("b* d*"), Depth: 50},
+		{Name: "eight-words", Title: "eight words and prefixes, three filters",
+			Query: search(gen.CommonWord+" "+gen.FirstWord+
+				" b* d* fo* ne* s* t*") + "&category=" + gen.Category + "&status=published&price[gte]=" +
+				gen.PriceFrom},
+		{Name: "facets-distinct", Title: "facets of fields with distinct values",
+			Query: "field=image&field=id&field=url", Facets: true},
 	}
 }
 
@@ -75,14 +83,18 @@ func All() []Shape {
 		{Name: "sort-first", Title: "sort=price, first page", Query: "sort=price"},
 		{Name: "sort-middle", Title: "sort=price, middle page", Query: "sort=price", Depth: 50},
 		{Name: "category", Title: "category", Query: category},
-		{Name: "category-sort", Title: "category, sort=date desc, middle page", Query: category + "&sort=date&order=desc", Depth: 50},
+		{Name: "category-sort", Title: "category, sort=date desc, middle page", Query: category +
+			"&sort=date&order=desc", Depth: 50},
 		{Name: "rare-word", Title: "rare word", Query: search(gen.RareWord)},
-		{Name: "common-word-sort", Title: "word of 40 %, sort=date, middle page", Query: search(gen.CommonWord) + "&sort=date", Depth: 50},
-		{Name: "common-word-category-sort", Title: "word of 40 %, category, sort=price, middle page", Query: search(gen.CommonWord) + "&" + category + "&sort=price", Depth: 50},
+		{Name: "common-word-sort", Title: "word of 40 %, sort=date, middle page", Query: search(gen.CommonWord) +
+			"&sort=date", Depth: 50},
+		{Name: "common-word-category-sort", Title: "word of 40 %, category, sort=price, middle page",
+			Query: search(gen.CommonWord) + "&" + category + "&sort=price", Depth: 50},
 		{Name: "two-words", Title: "two words", Query: search(gen.FirstWord + " " + gen.SecondWord)},
 		{Name: "tag-sort", Title: "tag, sort=title", Query: "tags=" + gen.Tag + "&sort=title"},
 		{Name: "author", Title: "author", Query: "author=" + url.QueryEscape(gen.Author)},
-		{Name: "range-sort", Title: "range of prices, sort=date", Query: "price[gte]=" + gen.PriceFrom + "&price[lt]=" + gen.PriceBelow + "&sort=date"},
+		{Name: "range-sort", Title: "range of prices, sort=date", Query: "price[gte]=" + gen.PriceFrom + "&price[lt]=" +
+			gen.PriceBelow + "&sort=date"},
 		{Name: "prefix", Title: "beginning of a word", Query: search(gen.Prefix + "*")},
 		{Name: "phrase", Title: "phrase", Query: search(`"` + gen.Phrase + `"`)},
 		{Name: "common-word", Title: "word of 40 %, by relevance", Query: search(gen.CommonWord)},

@@ -55,18 +55,22 @@ func TestMigrationGuide(t *testing.T) {
 		}
 		return string(out)
 	}
-	run("printf 'id,name\\n1,Rose\\n' > a.csv && herbarium publish a.csv --as shop/prices && herbarium keys create --name ci --scope data:read")
+	run("printf 'id,name\\n1,Rose\\n' > a.csv && herbarium publish a.csv --as shop/prices && herbarium keys create " +
+		"--name ci --scope data:read")
 	var printed strings.Builder
 	for _, m := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(section, -1) {
 		fmt.Fprint(&printed, run(places.Replace(m[1])))
 	}
 	const all = "0 plants, 1 key, 1 dataset with 1 version ("
-	for _, want := range []string{"migrated " + all, "source and target are equal: " + all, "backed up " + all, "restored " + all} {
+	for _, want := range []string{"migrated " + all, "source and target are equal: " + all, "backed up " + all,
+		"restored " + all} {
 		if !strings.Contains(printed.String(), want) {
 			t.Errorf("the commands print\n%s\nwithout %q", printed.String(), want)
 		}
 	}
-	if before, after := run("herbarium datasets"), run("herbarium datasets --data herbarium-back"); !strings.Contains(after, "shop/prices") || version(before) != version(after) {
+	if before, after := run("herbarium datasets"),
+		run("herbarium datasets --data herbarium-back"); !strings.Contains(after, "shop/prices") ||
+		version(before) != version(after) {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 }

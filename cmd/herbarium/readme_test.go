@@ -56,7 +56,8 @@ func TestReadme(t *testing.T) {
 	script.WriteString("set -e\n")
 	var commands []block
 	for _, b := range blocks[1:] {
-		if b.language == "sh" && !strings.HasPrefix(b.text, "make ") && !strings.HasPrefix(b.text, "go build") && !strings.HasPrefix(b.text, "tar ") {
+		if b.language == "sh" && !strings.HasPrefix(b.text, "make ") && !strings.HasPrefix(b.text, "go build") &&
+			!strings.HasPrefix(b.text, "tar ") {
 			commands = append(commands, b)
 			script.WriteString(strings.ReplaceAll(b.text, "http://"+address, url) + "echo\necho '" + marker + "'\n")
 		}
@@ -97,7 +98,8 @@ func TestReadme_build(t *testing.T) {
 			t.Errorf("the dataset was not published:\n%s", out)
 		}
 		if _, err := exec.LookPath("git"); err == nil { // go build records the commit of a clone
-			if version := runShell(t, dir+"/herbarium version", os.Environ()); !regexp.MustCompile(` commit [0-9a-f]{40}`).MatchString(version) {
+			if version := runShell(t, dir+"/herbarium version", os.Environ()); !regexp.MustCompile(
+				` commit [0-9a-f]{40}`).MatchString(version) {
 				t.Errorf("version prints %q", version)
 			}
 		}

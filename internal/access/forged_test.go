@@ -52,7 +52,8 @@ func TestVerify_constantWork(t *testing.T) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 			if read := keys.queries() - before; read != 1 || compared != 3 || time.Since(began) != 0 {
-				t.Errorf("%s: %d reads, %d comparisons, %s; want 1, 3 and no wait", c.name, read, compared, time.Since(began))
+				t.Errorf("%s: %d reads, %d comparisons, %s; want 1, 3 and no wait", c.name, read, compared,
+					time.Since(began))
 			}
 		}
 	})
@@ -74,7 +75,8 @@ func TestVerify_forgedKeys(t *testing.T) {
 			wg.Go(func() {
 				for i := range each {
 					secret, _ := Mint("forged", nil, time.Now(), time.Time{})
-					if _, err := v.Verify(t.Context(), secret, clientAt(fmt.Sprintf("198.51.%d.%d", sender, i%200))); err == nil {
+					if _, err := v.Verify(t.Context(), secret,
+						clientAt(fmt.Sprintf("198.51.%d.%d", sender, i%200))); err == nil {
 						t.Error("a forged key is valid")
 					}
 				}
@@ -91,7 +93,8 @@ func TestVerify_forgedKeys(t *testing.T) {
 		wg.Wait()
 		most := int(time.Since(began)/refreshInterval) + 1 + 2 // two more to read the keys when one is new
 		if read := keys.queries() - before; read > most {
-			t.Errorf("%d forged keys caused %d reads of the database in %s; want at most %d", senders*each, read, time.Since(began), most)
+			t.Errorf("%d forged keys caused %d reads of the database in %s; want at most %d", senders*each, read,
+				time.Since(began), most)
 		}
 	})
 }
@@ -131,7 +134,8 @@ func TestVerify_slowDatabase(t *testing.T) {
 	go verify(good, "192.0.2.1", valid)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := v.Verify(ended, forge("abcdefghij"), clientAt("203.0.113.1")); herb.CodeOf(err) != herb.CodeRateLimited || herb.RetryAfterOf(err) != time.Second {
+	if _, err := v.Verify(ended, forge("abcdefghij"), clientAt("203.0.113.1")); herb.CodeOf(
+		err) != herb.CodeRateLimited || herb.RetryAfterOf(err) != time.Second {
 		t.Errorf("an invalid key while %d others wait: %v, retry after %s", maxWaiting, err, herb.RetryAfterOf(err))
 	}
 	if _, err := v.Verify(ended, good, clientAt("192.0.2.1")); !errors.Is(err, context.Canceled) && err != nil {

@@ -78,9 +78,11 @@ func CheckToken(token string) error {
 	const remedy = "generate one with 'openssl rand -hex 32' or use a key of 'herbarium keys create'"
 	switch {
 	case len(characters) < minTokenLength:
-		return herb.Invalidf("weak token: it has %d characters and needs at least %d; %s", len(characters), minTokenLength, remedy)
+		return herb.Invalidf("weak token: it has %d characters and needs at least %d; %s", len(characters),
+			minTokenLength, remedy)
 	case distinct < minTokenDistinct:
-		return herb.Invalidf("weak token: it has %d different characters and needs at least %d; %s", distinct, minTokenDistinct, remedy)
+		return herb.Invalidf("weak token: it has %d different characters and needs at least %d; %s", distinct,
+			minTokenDistinct, remedy)
 	}
 	return nil
 }

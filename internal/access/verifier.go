@@ -104,7 +104,8 @@ func (v *Verifier) Verify(ctx context.Context, secret string, client admission.C
 		// The ID changes with the token, so that idempotency keys of one token are not those of
 		// another.
 		return herb.Principal{
-			ID: "token-" + hex.EncodeToString(sum[:8]), Scopes: []herb.Scope{herb.ScopePlantsWrite, herb.ScopeDataRead}, // publishing needs a key
+			// publishing needs a key
+			ID: "token-" + hex.EncodeToString(sum[:8]), Scopes: []herb.Scope{herb.ScopePlantsWrite, herb.ScopeDataRead},
 		}, nil
 	}
 	id, ok := ID(secret)
@@ -133,7 +134,8 @@ func (v *Verifier) Verify(ctx context.Context, secret string, client admission.C
 		}
 		return herb.Principal{}, failed
 	}
-	if key, err = v.match(v.set.Load(), id, sum, now); err != nil {
+	key, err = v.match(v.set.Load(), id, sum, now)
+	if err != nil {
 		return herb.Principal{}, v.reject(client, err)
 	}
 	return v.accept(key, now), nil

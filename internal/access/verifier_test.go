@@ -275,7 +275,8 @@ func TestVerifier_revocation(t *testing.T) {
 			}
 		}
 		if ring.counts != 2 || ring.reads != 2 {
-			t.Errorf("the store was asked %d times and read %d times; want 2, for the miss and for the new key", ring.counts, ring.reads)
+			t.Errorf("the store was asked %d times and read %d times; want 2, for the miss and for the new key",
+				ring.counts, ring.reads)
 		}
 		key.Revoked = time.Now()
 		ring.add(key)

@@ -20,13 +20,15 @@ type Lane int
 
 // The lanes.
 const (
-	Cheap      Lane = iota // requests that have worked for a short time only
-	Expensive              // longer queries, and the encoding of exports and large pages: bound by the processors
-	Bulk                   // responses too large to buffer; most of their time they wait for the client
-	Write                  // creations and forms
-	Publish                // files that are being received, and publishes and checks that have not ended: each has a file on the disk
-	Build                  // publishes, checks and reviews that read a file and build a version
-	Background             // work that requests wait for without a slot, such as Parquet files
+	Cheap     Lane = iota // requests that have worked for a short time only
+	Expensive             // longer queries, and the encoding of exports and large pages: bound by the processors
+	Bulk                  // responses too large to buffer; most of their time they wait for the client
+	Write                 // creations and forms
+	// files that are being received, and publishes and checks that have not ended: each has a file
+	// on the disk
+	Publish
+	Build      // publishes, checks and reviews that read a file and build a version
+	Background // work that requests wait for without a slot, such as Parquet files
 	lanes
 )
 
@@ -42,7 +44,8 @@ func (l Lane) String() string {
 
 // requests names the requests of the lane in error messages.
 func (l Lane) requests() string {
-	return [lanes]string{"requests", "expensive queries", "exports and large pages", "writes", "publishes", "builds", "background tasks"}[l]
+	return [lanes]string{"requests", "expensive queries", "exports and large pages", "writes", "publishes", "builds",
+		"background tasks"}[l]
 }
 
 // share is how many slots a client may hold for each free one of the lane; 0 means any number.
@@ -96,7 +99,8 @@ func DefaultLimits(cores int, memory int64) Limits {
 	}
 	expensive := within(max(1, cores-1), expensiveMemory)
 	return Limits{
-		Cheap: {Slots: within(256*cores, cheapMemory), Queue: maxQueue, Wait: 100 * time.Millisecond, RetryAfter: time.Second},
+		Cheap: {Slots: within(256*cores, cheapMemory), Queue: maxQueue, Wait: 100 * time.Millisecond,
+			RetryAfter: time.Second},
 		Expensive: {
 			Slots: expensive, Queue: within(max(waitersPerSlot*expensive, expensiveQueue), waitingMemory),
 			Wait: 2 * time.Second, RetryAfter: 2 * time.Second,
@@ -171,7 +175,8 @@ type Client struct {
 // because one client has all addresses of its network. Requests with the zero address share one
 // client.
 func ClientOf(addr netip.Addr) Client {
-	if addr = addr.Unmap(); addr.Is4() || !addr.IsValid() {
+	addr = addr.Unmap()
+	if addr.Is4() || !addr.IsValid() {
 		return Client{addr: addr}
 	}
 	const networkBits = 64

@@ -70,7 +70,8 @@ func TestDefaultLimits(t *testing.T) {
 			t.Parallel()
 			l := admission.DefaultLimits(tt.cores, tt.memory)
 			for lane, want := range map[admission.Lane]int{
-				admission.Cheap: tt.cheap, admission.Expensive: tt.expensive, admission.Bulk: tt.bulk, admission.Write: tt.write,
+				admission.Cheap: tt.cheap, admission.Expensive: tt.expensive, admission.Bulk: tt.bulk,
+				admission.Write: tt.write,
 			} {
 				if l[lane].Slots != want {
 					t.Errorf("lane %s has %d slots, want %d", lane, l[lane].Slots, want)
@@ -136,12 +137,13 @@ func TestEnter_waited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var waits []time.Duration
-		c, err := admission.New(admission.Options{Limits: limits(1), Waited: func(l admission.Lane, took time.Duration) {
-			if l != admission.Bulk {
-				t.Errorf("lane %s", l)
-			}
-			waits = append(waits, took)
-		}})
+		c, err := admission.New(admission.Options{
+			Limits: limits(1), Waited: func(l admission.Lane, took time.Duration) {
+				if l != admission.Bulk {
+					t.Errorf("lane %s", l)
+				}
+				waits = append(waits, took)
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,8 +194,10 @@ func TestEnter_rejections(t *testing.T) {
 					if !errors.Is(err, context.Canceled) || len(reported) > 0 {
 						t.Errorf("got %v, reported %v", err, reported)
 					}
-				case !strings.HasSuffix(err.Error(), "lane expensive: "+string(tt.reason)) || herb.RetryAfterOf(err) != 3*time.Second ||
-					herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "lane expensive"):
+				case !strings.HasSuffix(err.Error(), "lane expensive: "+string(tt.reason)) ||
+					herb.RetryAfterOf(err) != 3*time.Second ||
+					herb.CodeOf(err) != herb.CodeUnavailable ||
+					!strings.Contains(herb.MessageOf(err), "lane expensive"):
 					t.Errorf("got %v", err)
 				case len(reported) != 1 || reported[0] != tt.reason:
 					t.Errorf("reported %v", reported)
@@ -243,7 +247,8 @@ func TestEnter_idle(t *testing.T) {
 				const slots = 64
 				c := newController(t, slots, nil)
 				held := func(client byte) (n int) {
-					for _, err := enter(t.Context(), c, lane, client); err == nil; _, err = enter(t.Context(), c, lane, client) {
+					for _, err := enter(t.Context(), c, lane, client); err == nil; _,
+						err = enter(t.Context(), c, lane, client) {
 						n++
 					}
 					return n
@@ -327,7 +332,8 @@ func TestTicket(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range []admission.Lane{admission.Cheap, admission.Cheap, admission.Expensive, admission.Publish, admission.Bulk} {
+	for _, l := range []admission.Lane{admission.Cheap, admission.Cheap, admission.Expensive, admission.Publish,
+		admission.Bulk} {
 		if err := ticket.Enter(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}

@@ -196,7 +196,8 @@ func (b *Budget) grant(r *Reservation, to int64) bool {
 		more.large = to - r.held.large
 	}
 	c := b.holderOf(r.client)
-	if !fits(more.total, c.used.total, b.used.total, b.limit.total) || !fits(more.large, c.used.large, b.used.large, b.limit.large) {
+	if !fits(more.total, c.used.total, b.used.total, b.limit.total) ||
+		!fits(more.large, c.used.large, b.used.large, b.limit.large) {
 		b.add(c, pool{}) // forgets it, if it is new
 		return false
 	}
@@ -286,7 +287,8 @@ func (b *Budget) reject(bytes int64) error {
 	return &herb.Error{
 		Code: herb.CodeUnavailable, RetryAfter: budgetRetry,
 		Err: fmt.Errorf("admission: budget: no room for %d bytes beside %d of %d", bytes, b.Used(), b.limit.total),
-		Message: fmt.Sprintf("the server buffers as much as its memory permits; try again in %d s, or request less at once",
+		Message: fmt.Sprintf("the server buffers as much as its memory permits; try again in %d s, or request less "+
+			"at once",
 			int(budgetRetry.Seconds())),
 	}
 }

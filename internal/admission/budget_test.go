@@ -15,7 +15,8 @@ func TestBudget(t *testing.T) {
 	const limit = 1 << 20
 	rejected := 0
 	b := admission.NewBudget(limit, func() { rejected++ })
-	large, other, small := b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{})
+	large, other, small := b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{}),
+		b.NewReservation(admission.Client{})
 	const most = limit / 4 * 3 / 4 * 3 // of one client
 	if err := large.Grow(t.Context(), most); err != nil || !large.IsLarge() || b.Used() != most {
 		t.Fatalf("a large one: %v; %d bytes are used", err, b.Used())
@@ -88,7 +89,8 @@ func TestBudget_shares(t *testing.T) {
 func TestBudget_waits(t *testing.T) {
 	t.Parallel()
 	b := admission.NewBudget(1<<20, nil)
-	first, second, third := b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{})
+	first, second, third := b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{}),
+		b.NewReservation(admission.Client{})
 	if !first.TryGrow(1 << 19) {
 		t.Fatal("the budget is empty")
 	}

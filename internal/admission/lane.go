@@ -58,7 +58,8 @@ type waiter struct {
 }
 
 func (l *lane) init(limit Limit, share int) {
-	if l.Limit = limit; limit.Queue == 0 {
+	l.Limit = limit
+	if limit.Queue == 0 {
 		l.Queue = waitersPerSlot * limit.Slots
 	}
 	if limit.Wait == 0 {

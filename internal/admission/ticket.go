@@ -129,9 +129,10 @@ func (t *Ticket) ReportDeadline() {
 
 // When a request of the lane Cheap is expensive.
 const (
-	headStart      = 2 * time.Millisecond  // work of a cheap request
-	maxStep        = 250 * time.Nanosecond // counted for a step, which takes longer if the process has to wait for a processor
-	announcedSteps = 1 << 17               // reported at once, before they are taken
+	headStart = 2 * time.Millisecond // work of a cheap request
+	// counted for a step, which takes longer if the process has to wait for a processor
+	maxStep        = 250 * time.Nanosecond
+	announcedSteps = 1 << 17 // reported at once, before they are taken
 )
 
 // Yield implements query.Pacer. A request of the lane Cheap moves to the lane Expensive when it has
@@ -226,9 +227,10 @@ func (t *Ticket) pay() time.Duration {
 
 // How expensive work is paced.
 const (
-	pacedPiece     = time.Millisecond // of work between two waits
-	waitPerArrival = time.Millisecond // for each cheap request or write that arrived meanwhile, and each cheap one that runs
-	maxWaitShare   = 9                // of the time worked: expensive work keeps a tenth of the time of its slots
+	pacedPiece = time.Millisecond // of work between two waits
+	// for each cheap request or write that arrived meanwhile, and each cheap one that runs
+	waitPerArrival = time.Millisecond
+	maxWaitShare   = 9 // of the time worked: expensive work keeps a tenth of the time of its slots
 	maxPaceWait    = 100 * time.Millisecond
 )
 
@@ -238,7 +240,8 @@ const (
 // that run count, because few arrive if the processors are busy and all of them wait. Without other
 // requests it only yields to the scheduler.
 func (t *Ticket) pause(ctx context.Context) bool {
-	if t.measure(); t.piece < pacedPiece {
+	t.measure()
+	if t.piece < pacedPiece {
 		runtime.Gosched()
 		return false
 	}

@@ -118,7 +118,8 @@ func TestYield_waitingClient(t *testing.T) {
 		}()
 		synctest.Wait()
 		other := newTicket(t, c, Cheap, 2)
-		if yield(t, other, 4096, time.Microsecond); c.InFlight(Cheap) != 1 {
+		yield(t, other, 4096, time.Microsecond)
+		if c.InFlight(Cheap) != 1 {
 			t.Error("the query of another client has moved")
 		}
 		own, moved := newTicket(t, c, Cheap, 1), false
@@ -134,7 +135,8 @@ func TestYield_waitingClient(t *testing.T) {
 			t.Error("the query of the same client does not wait for a slot of the lane Expensive")
 		}
 		running.Release()
-		if synctest.Wait(); !moved {
+		synctest.Wait()
+		if !moved {
 			t.Error("the query of the same client has got no slot")
 		}
 	})
@@ -225,7 +227,8 @@ func TestYield_exports(t *testing.T) {
 					second.Idle()
 				}()
 				synctest.Wait()
-				if yield(t, first, 4096, pacedPiece); !worked || c.InFlight(Expensive) != 1 {
+				yield(t, first, 4096, pacedPiece)
+				if !worked || c.InFlight(Expensive) != 1 {
 					t.Error("the other export has not worked")
 				}
 				first.Release()
@@ -282,13 +285,15 @@ func TestYield_canceled(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		time.Sleep(pacedPiece)
-		if err := first.Yield(ctx, 4096, pacedPiece); !errors.Is(err, context.DeadlineExceeded) || c.InFlight(Expensive) != 1 {
+		if err := first.Yield(ctx, 4096, pacedPiece); !errors.Is(err, context.DeadlineExceeded) ||
+			c.InFlight(Expensive) != 1 {
 			t.Errorf("%v; %d slots are taken", err, c.InFlight(Expensive))
 		}
 		first.Release()
 		second.Release()
 		third := newTicket(t, c, Expensive, 1)
-		if third.Release(); c.InFlight(Expensive) != 0 {
+		third.Release()
+		if c.InFlight(Expensive) != 0 {
 			t.Errorf("%d slots are taken", c.InFlight(Expensive))
 		}
 	})
@@ -308,7 +313,8 @@ func TestPause(t *testing.T) {
 			newTicket(t, c, Cheap, 2).Release()
 			time.Sleep(pacedPiece / 2) // the work
 			began := time.Now()
-			if ticket.Pause(t.Context()); time.Since(began) != want || c.InFlight(Expensive) != 0 {
+			ticket.Pause(t.Context())
+			if time.Since(began) != want || c.InFlight(Expensive) != 0 {
 				t.Errorf("chunk %d: waited %s; %d slots are taken", chunk, time.Since(began), c.InFlight(Expensive))
 			}
 			newTicket(t, c, Cheap, 2).Release() // while the chunk is sent, which does not count
@@ -347,7 +353,8 @@ func TestAwait(t *testing.T) {
 			after time.Duration
 			order string
 		}{
-			{"", 0, "ab"}, {"b", time.Second, "abc"}, {"c", time.Millisecond, "abcc"}, {"c", time.Millisecond, "abccb"}, {"b", 0, "abccb"},
+			{"", 0, "ab"}, {"b", time.Second, "abc"}, {"c", time.Millisecond, "abcc"}, {"c", time.Millisecond, "abccb"},
+			{"b", 0, "abccb"},
 			{"a", 0, "abccba"}, {"a", 0, "abccba"},
 		} {
 			if step.ends != "" {

@@ -46,22 +46,26 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 	if err != nil {
 		return nil, err
 	}
-	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
+	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}),
+		observed.KeyRejected}
 	p := &components{
 		data: d, config: c, opts: opts, starting: starting, watcher: watcher, metrics: observed.Handler(),
-		health:        d.monitor(opts.Log, starting, observed.SetDependency),
-		tasks:         map[string]func(context.Context) error{"keys": verifier.Run, "library": d.Library.Run, "garbage collection": d.Versions.Run},
+		health: d.monitor(opts.Log, starting, observed.SetDependency),
+		tasks: map[string]func(context.Context) error{"keys": verifier.Run, "library": d.Library.Run,
+			"garbage collection": d.Versions.Run},
 		stopPublishes: func() {},
 	}
 	if watcher != nil {
 		p.tasks["watch"] = watcher.Run
 	}
 	p.tasks["webhooks"] = webhooks.New(webhooks.Options{
-		Store: d.Store, Sender: webhooks.NewSender(webhooks.SenderOptions{Program: "Herbarium/" + opts.Version}), PublicURL: c.PublicURL, Log: opts.Log,
+		Store: d.Store, Sender: webhooks.NewSender(webhooks.SenderOptions{Program: "Herbarium/" + opts.Version}),
+		PublicURL: c.PublicURL, Log: opts.Log,
 		Observe: func(o webhooks.Outcome) { observed.WebhookAttempt(string(o)) },
 	}).Run
 	served, history := d.served(c)
-	site := httpapi.Site{Library: served, History: history, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Agents: c.MCP == on, Version: opts.Version, Changes: d.Versions.Comparisons()}
+	site := httpapi.Site{Library: served, History: history, PrivateCatalog: c.hasPrivateCatalog(),
+		PublicURL: c.PublicURL, Agents: c.MCP == on, Version: opts.Version, Changes: d.Versions.Comparisons()}
 	paged := web.Options{Site: site, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
 	services := p.addPublishing(lanes, observed, &paged)
 	pages, err := web.New(paged)
@@ -92,7 +96,8 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 
 // newLanes returns the admission control of a server, whose lanes are observed.
 func (c Config) newLanes(observed *telemetry.Metrics, log *slog.Logger) (*admission.Controller, error) {
-	budget := admission.NewBudget(admission.DefaultBudget(c.memory()), func() { observed.Rejected("buffers", string(admission.ReasonFull)) })
+	budget := admission.NewBudget(admission.DefaultBudget(c.memory()),
+		func() { observed.Rejected("buffers", string(admission.ReasonFull)) })
 	observed.Buffered(budget.Limit(), budget.Used)
 	lanes, err := admission.New(admission.Options{
 		Limits:   c.limits(),
@@ -109,7 +114,8 @@ func (c Config) newLanes(observed *telemetry.Metrics, log *slog.Logger) (*admiss
 		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
 		observed.Rejections(l.String(), words(admission.Reasons())...)
 	}
-	log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
+	log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections",
+		maxConnections(MaxDescriptors(), c.memory()))
 	return lanes, nil
 }
 
@@ -128,20 +134,23 @@ func (p *components) addPlants() httpapi.Plants {
 }
 
 // addPublishing adds publishing over HTTP for the API and the pages, or returns nil if it is off.
-func (p *components) addPublishing(lanes *admission.Controller, observed *telemetry.Metrics, paged *web.Options) *publishing.Services {
+func (p *components) addPublishing(lanes *admission.Controller, observed *telemetry.Metrics,
+	paged *web.Options) *publishing.Services {
 	d, c := p.data, p.config
 	if c.MaxUpload <= 0 {
 		return nil
 	}
 	files := receive.New(receive.Options{Dir: c.Data, MaxSize: c.MaxUpload})
 	queue := publish.NewQueue(publish.QueueOptions{
-		Publisher: d.Publisher, Library: d.Library, Versions: d.Versions, Store: d.Store, Files: files, Dir: c.Data, Log: p.opts.Log, Admission: lanes,
+		Publisher: d.Publisher, Library: d.Library, Versions: d.Versions, Store: d.Store, Files: files, Dir: c.Data,
+		Log: p.opts.Log, Admission: lanes,
 		Observe: func(s versions.Status, took time.Duration) {
 			observed.Published(string(publish.WayHTTP), string(s), took)
 		},
 	})
 	observed.Publishes(string(publish.WayHTTP), words(versions.Statuses()), queue.Waiting)
-	reviews := review.New(review.Options{Queue: queue, Library: d.Library, Versions: d.Versions, Store: d.Store, Access: c.Access, Log: p.opts.Log})
+	reviews := review.New(review.Options{Queue: queue, Library: d.Library, Versions: d.Versions, Store: d.Store,
+		Access: c.Access, Log: p.opts.Log})
 	p.stopPublishes = func() {
 		queue.Stop()
 		reviews.Stop()

@@ -103,7 +103,8 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 	for key := range values {
 		if _, ok := c.Origins[key]; !ok {
 			known := slices.Sorted(maps.Keys(c.Origins))
-			errs = append(errs, herb.Invalidf("%s: unknown key %q%s valid keys: %s", file, key, text.Suggestion(key, known), strings.Join(known, ", ")))
+			errs = append(errs, herb.Invalidf("%s: unknown key %q%s valid keys: %s", file, key,
+				text.Suggestion(key, known), strings.Join(known, ", ")))
 		}
 	}
 	if v, ok := env(TokenEnv); ok {
@@ -124,7 +125,8 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 func CheckEnv(environ []string) error {
 	const prefix = "HERBARIUM_"
 	c := DefaultConfig()
-	known := []string{ConfigEnv[len(prefix):], TokenEnv[len(prefix):], KeyEnv[len(prefix):]} // without the prefix, which would make all names similar
+	// without the prefix, which would make all names similar
+	known := []string{ConfigEnv[len(prefix):], TokenEnv[len(prefix):], KeyEnv[len(prefix):]}
 	for _, s := range c.Settings() {
 		known = append(known, s.Env()[len(prefix):])
 	}
@@ -155,7 +157,8 @@ func isForeign(name, value string) bool {
 	case "PORT":
 		return strings.Contains(value, "://")
 	}
-	return slices.ContainsFunc([]string{"TEST_", "BENCH_", "SERVICE_", "PORT_"}, func(p string) bool { return strings.HasPrefix(name, p) })
+	return slices.ContainsFunc([]string{"TEST_", "BENCH_", "SERVICE_", "PORT_"},
+		func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // readConfigFile returns the path of the file that was read, if any, and its values by dotted key.

@@ -85,17 +85,18 @@ func TestSecret_isRedacted(t *testing.T) {
 func TestCheckEnv(t *testing.T) {
 	t.Parallel()
 	for variable, want := range map[string]string{
-		"HERBARIUM_ADDR=:80":                   "",
-		"HERBARIUM_CONFIG=x.yaml":              "",
-		"HERBARIUM_TOKEN=":                     "",
-		"HERBARIUM_TEST_REQUIRE=all":           "",
-		"HERBARIUM_KEY=herb_x":                 "",
-		"HERBARIUM_PORT=tcp://10.0.0.1:8080":   "", // of Kubernetes, with the next two
-		"HERBARIUM_PORT_8080_TCP_PORT=8080":    "",
-		"HERBARIUM_SERVICE_HOST=10.0.0.1":      "",
-		"HERBARIUMX=1":                         "",
-		"PATH=/bin":                            "",
-		"HERBARIUM_ADRR=:80":                   "unknown environment variable HERBARIUM_ADRR; did you mean HERBARIUM_ADDR?",
+		"HERBARIUM_ADDR=:80":                 "",
+		"HERBARIUM_CONFIG=x.yaml":            "",
+		"HERBARIUM_TOKEN=":                   "",
+		"HERBARIUM_TEST_REQUIRE=all":         "",
+		"HERBARIUM_KEY=herb_x":               "",
+		"HERBARIUM_PORT=tcp://10.0.0.1:8080": "", // of Kubernetes, with the next two
+		"HERBARIUM_PORT_8080_TCP_PORT=8080":  "",
+		"HERBARIUM_SERVICE_HOST=10.0.0.1":    "",
+		"HERBARIUMX=1":                       "",
+		"PATH=/bin":                          "",
+		"HERBARIUM_ADRR=:80": "unknown environment variable HERBARIUM_ADRR; did you mean " +
+			"HERBARIUM_ADDR?",
 		"HERBARIUM_PORT=80":                    "unknown environment variable HERBARIUM_PORT",
 		"HERBARIUM_LOG.LEVEL=debug":            "unknown environment variable HERBARIUM_LOG.LEVEL",
 		"HERBARIUM_LISTEN=secret-in-the-value": "HERBARIUM_LISTEN; valid variables: HERBARIUM_ACCESS",

@@ -126,26 +126,32 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 			err = errors.Join(err, d.Close())
 		}
 	}()
-	opts := library.Options{Dir: dir, Log: log, CacheSize: c.CacheSize, Wait: wait, Program: o.Program, Memory: c.publishMemory()}
+	opts := library.Options{Dir: dir, Log: log, CacheSize: c.CacheSize, Wait: wait, Program: o.Program,
+		Memory: c.publishMemory()}
 	opts.OpenSize, opts.SummarySize = c.librarySizes()
-	changes := versions.Options{Dir: dir, Keep: herb.Keep{Versions: c.Keep, For: c.KeepFor}, Log: log, Retention: c.Retention, Program: o.Program, Memory: c.publishMemory()}
+	changes := versions.Options{Dir: dir, Keep: herb.Keep{Versions: c.Keep, For: c.KeepFor}, Log: log,
+		Retention: c.Retention, Program: o.Program, Memory: c.publishMemory()}
 	if c.Blobs != "" {
-		if d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{Observe: d.observeBlobs}); err != nil {
+		d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{Observe: d.observeBlobs})
+		if err != nil {
 			return nil, err
 		}
 		opts.Blobs, changes.Blobs, d.closers = d.blobs, d.blobs, append(d.closers, d.blobs)
 	}
-	if d.Store, err = OpenStore(ctx, c, o); err != nil {
+	d.Store, err = OpenStore(ctx, c, o)
+	if err != nil {
 		return nil, err
 	}
 	d.shared, _ = d.Store.(*postgres.Store)
 	d.closers = append(d.closers, d.Store)
 	if c.HasPlants() {
-		d.Plants = plants.NewIndex(d.Store, plants.IndexOptions{Dir: filepath.Join(c.Data, store.PlantsDir), Logger: log})
+		d.Plants = plants.NewIndex(d.Store, plants.IndexOptions{Dir: filepath.Join(c.Data, store.PlantsDir),
+			Logger: log})
 		d.closers = append(d.closers, d.Plants)
 		opts.Plants, opts.PlantsAccess = plantsDataset{d.Plants, c.Access}, c.Access
 	}
-	if d.Library, err = library.Open(d.Store, opts); err != nil {
+	d.Library, err = library.Open(d.Store, opts)
+	if err != nil {
 		return nil, err
 	}
 	d.closers = append(d.closers, d.Library)
@@ -166,7 +172,8 @@ func (d *Data) migrate(ctx context.Context) error {
 // OpenStore opens the database of an installation. It needs no Log.
 func OpenStore(ctx context.Context, c Config, o OpenOptions) (s Store, err error) {
 	if c.Database != "" {
-		s, err = postgres.Open(ctx, string(c.Database), postgres.Options{KeepSchema: o.KeepSchema, Upgraded: o.Upgraded})
+		s, err = postgres.Open(ctx, string(c.Database),
+			postgres.Options{KeepSchema: o.KeepSchema, Upgraded: o.Upgraded})
 	} else {
 		path := filepath.Join(c.Data, store.DatabaseFile)
 		s, err = sqlite.Open(ctx, path, sqlite.Options{KeepSchema: o.KeepSchema, Upgraded: o.Upgraded})

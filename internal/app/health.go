@@ -39,10 +39,11 @@ type dependency struct {
 // monitor returns a monitor of the database, the object store and the library.
 func (d *Data) monitor(log *slog.Logger, starting *startup, report func(name string, up bool)) *monitor {
 	m := &monitor{
-		dependencies: []*dependency{{name: "database", ping: d.Store.Ping, interval: time.Second, timeout: 2 * time.Second}},
-		library:      d.Library.Health,
-		log:          log,
-		report:       report,
+		dependencies: []*dependency{
+			{name: "database", ping: d.Store.Ping, interval: time.Second, timeout: 2 * time.Second}},
+		library: d.Library.Health,
+		log:     log,
+		report:  report,
 
 		concealed: d.concealed,
 		starting:  starting.step,
@@ -51,9 +52,12 @@ func (d *Data) monitor(log *slog.Logger, starting *startup, report func(name str
 		m.handover.servers = d.shared
 		m.handover.elsewhere.Store(true) // until it is known
 	}
-	m.dependencies = append(m.dependencies, &dependency{name: "sources", ping: d.checkSources, interval: 10 * time.Second, timeout: 5 * time.Second, logged: true})
+	m.dependencies = append(m.dependencies,
+		&dependency{name: "sources", ping: d.checkSources, interval: 10 * time.Second, timeout: 5 * time.Second,
+			logged: true})
 	if d.blobs != nil { // requests to it cost money
-		m.dependencies = append(m.dependencies, &dependency{name: "object store", ping: d.blobs.Ping, interval: 5 * time.Second, timeout: 5 * time.Second})
+		m.dependencies = append(m.dependencies, &dependency{name: "object store", ping: d.blobs.Ping,
+			interval: 5 * time.Second, timeout: 5 * time.Second})
 	}
 	return m
 }
@@ -114,7 +118,8 @@ func (m *monitor) check(ctx context.Context, p *dependency) {
 	var now *string
 	if err != nil {
 		now = new(herb.MessageOf(err))
-		if limited.Err() != nil || herb.CodeOf(err) == herb.CodeInternal { // the endpoint is public, so it shows no details
+		// the endpoint is public, so it shows no details
+		if limited.Err() != nil || herb.CodeOf(err) == herb.CodeInternal {
 			now = new("it does not answer")
 		}
 	}
@@ -152,10 +157,12 @@ func (m *monitor) Health() httpapi.Health {
 			h.Dependencies["datasets"] = "some cannot be read"
 		}
 	} else if age := time.Since(l.Read); !l.Read.IsZero() && age > lagLimit {
-		h.Dependencies["datasets"] = fmt.Sprintf("the catalogue was last read %d seconds ago; later versions are missing", int(age.Seconds()))
+		h.Dependencies["datasets"] = fmt.Sprintf(
+			"the catalogue was last read %d seconds ago; later versions are missing", int(age.Seconds()))
 	}
 	if l.Outdated > 0 {
-		h.Dependencies["indexes"] = fmt.Sprintf("%d wait to be rebuilt after an upgrade; %d are done", l.Outdated, l.Rebuilt)
+		h.Dependencies["indexes"] = fmt.Sprintf("%d wait to be rebuilt after an upgrade; %d are done",
+			l.Outdated, l.Rebuilt)
 		if m.concealed {
 			h.Dependencies["indexes"] = "some wait to be rebuilt after an upgrade"
 		}
@@ -168,7 +175,8 @@ func (m *monitor) Health() httpapi.Health {
 	case !l.CanList():
 		h.NotReady = "no dataset can be listed yet"
 	case m.handover.isWaiting(l.Pending):
-		h.NotReady = herb.Plural(l.Pending, "dataset is", "datasets are") + " listed by other nodes until the indexes are rebuilt after an upgrade"
+		h.NotReady = herb.Plural(l.Pending, "dataset is", "datasets are") +
+			" listed by other nodes until the indexes are rebuilt after an upgrade"
 		if m.concealed {
 			h.NotReady = "some datasets are listed by other nodes until the indexes are rebuilt after an upgrade"
 		}

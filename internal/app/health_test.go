@@ -46,8 +46,10 @@ func TestMonitor(t *testing.T) {
 			fault string
 		}{
 			{"well", func(context.Context) error { return nil }, ""},
-			{"lost", func(context.Context) error { return herb.Errorf(herb.CodeUnavailable, "it is away") }, "it is away"},
-			{"failing within", func(context.Context) error { return errors.New("10.0.0.7: refused") }, "it does not answer"},
+			{"lost", func(context.Context) error { return herb.Errorf(herb.CodeUnavailable, "it is away") },
+				"it is away"},
+			{"failing within", func(context.Context) error { return errors.New("10.0.0.7: refused") },
+				"it does not answer"},
 			{"silent", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, "it does not answer"},
 			{"back", func(context.Context) error { return nil }, ""},
 		} {
@@ -85,7 +87,8 @@ func TestMonitor_lag(t *testing.T) {
 			{"up to date", library.Health{Read: time.Now().Add(-lagLimit), Open: 1}, ""},
 			{"lagging", library.Health{Read: time.Now().Add(-12 * time.Second), Open: 1},
 				"the catalogue was last read 12 seconds ago; later versions are missing"},
-			{"lagging and failing", library.Health{Read: time.Now().Add(-time.Minute), Open: 1, Failed: 1}, "1 of 2 cannot be read"},
+			{"lagging and failing", library.Health{Read: time.Now().Add(-time.Minute), Open: 1, Failed: 1},
+				"1 of 2 cannot be read"},
 			{"never read", library.Health{Restored: true, Open: 1}, ""},
 		} {
 			m := &monitor{library: func() library.Health { return tt.health }, starting: func() string { return "" }}
@@ -103,7 +106,8 @@ func TestMonitor_indexes(t *testing.T) {
 	t.Parallel()
 	state := library.Health{Read: time.Now(), Open: 1, Outdated: 3, Rebuilt: 5}
 	m := &monitor{library: func() library.Health { return state }, starting: func() string { return "" }}
-	if h := m.Health(); h.NotReady != "" || h.Dependencies["indexes"] != "3 wait to be rebuilt after an upgrade; 5 are done" {
+	if h := m.Health(); h.NotReady != "" ||
+		h.Dependencies["indexes"] != "3 wait to be rebuilt after an upgrade; 5 are done" {
 		t.Errorf("%+v", h)
 	}
 	m.concealed = true

@@ -118,5 +118,6 @@ func (c Config) publishMemory() int {
 func (c Config) librarySizes() (open, summaries int) {
 	const shareOpen, shareSummaries = 32, 16
 	memory := c.memory()
-	return int(max(library.DefaultOpenSize, memory/shareOpen)), int(min(max(library.DefaultSummarySize, memory/shareSummaries), 128<<20))
+	return int(max(library.DefaultOpenSize, memory/shareOpen)),
+		int(min(max(library.DefaultSummarySize, memory/shareSummaries), 128<<20))
 }

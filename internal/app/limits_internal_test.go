@@ -53,10 +53,12 @@ func TestMaxConnections(t *testing.T) {
 		memory      int64
 		want        int
 	}{
-		{0, 1 << 30, 8192}, {256, 1 << 30, 128}, {1024, 256 << 20, 768}, {1 << 20, 256 << 20, 2048}, {1 << 20, 1 << 40, 917504},
+		{0, 1 << 30, 8192}, {256, 1 << 30, 128}, {1024, 256 << 20, 768}, {1 << 20, 256 << 20, 2048},
+		{1 << 20, 1 << 40, 917504},
 	} {
 		if got := maxConnections(tt.descriptors, tt.memory); got != tt.want {
-			t.Errorf("%d descriptors and %d bytes allow %d connections, want %d", tt.descriptors, tt.memory, got, tt.want)
+			t.Errorf("%d descriptors and %d bytes allow %d connections, want %d", tt.descriptors, tt.memory,
+				got, tt.want)
 		}
 	}
 }

@@ -40,9 +40,12 @@ func (d *Data) observe(c Config, version string, starting *startup, watcher *pub
 	if watcher != nil {
 		m.Publishes(string(publish.WayWatch), words(versions.Statuses()), watcher.Waiting)
 	}
-	d.Publisher.Observe = func(w publish.Way, s versions.Status, took time.Duration) { m.Published(string(w), string(s), took) }
+	d.Publisher.Observe = func(w publish.Way, s versions.Status, took time.Duration) {
+		m.Published(string(w), string(s), took)
+	}
 	if d.blobs != nil {
-		d.blobsObserver.Store(new(m.ObjectStore(blobs.Operations(), []string{blobsOK, blobsMissing, blobsFailed, blobsAborted})))
+		d.blobsObserver.Store(new(
+			m.ObjectStore(blobs.Operations(), []string{blobsOK, blobsMissing, blobsFailed, blobsAborted})))
 	}
 	return m
 }

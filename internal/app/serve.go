@@ -42,7 +42,8 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 		return err
 	}
 	defer listener.Close()
-	LimitMemory(c.memory() / 8 * 7) // the runtime may exceed its limit for a moment, and there is memory that it does not count
+	// the runtime may exceed its limit for a moment, and there is memory that it does not count
+	LimitMemory(c.memory() / 8 * 7)
 	exists, err := c.HasData()
 	if err != nil {
 		return err
@@ -80,7 +81,8 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 // serve prepares the data and serves requests on a listener until ctx is done. Until the data is
 // prepared, only probes and metrics are served. Background tasks are stopped after the last
 // request.
-func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, watcher *publish.Watcher) error {
+func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions,
+	watcher *publish.Watcher) error {
 	defer startGCHeadroom(c.memory())()
 	parts, err := d.assemble(c, opts, watcher)
 	if err != nil {

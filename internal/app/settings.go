@@ -71,46 +71,65 @@ func (c *Config) Settings() []Setting {
 	const minRetention = 10 * time.Minute // for nodes to fetch a version they have just seen, and to notice a newer one
 	const minMemory = 64 << 20            // for a usable server
 	return []Setting{
-		{"data", "`folder` that holds plants, keys and published datasets", "herbarium-data", stringValue(&c.Data, notEmpty)},
+		{"data", "`folder` that holds plants, keys and published datasets", "herbarium-data",
+			stringValue(&c.Data, notEmpty)},
 		{"database", "`URL` of a PostgreSQL database that all nodes share; empty: SQLite in the data folder", "",
 			stringValue(&c.Database, optional(databaseAddress))},
 		{"blobs", "`URL` of the object store for published files: s3:// or file://; empty: the data folder", "",
 			stringValue(&c.Blobs, optional(blobs.Check))},
-		{"cache_size", "`size` that files fetched from the object store may take in the data folder, such as 20GiB; 0: any", "20GiB",
+		{"cache_size", "`size` that files fetched from the object store may take in the data folder, such as 20GiB; " +
+			"0: any", "20GiB",
 			sizeValue(&c.CacheSize, 0)},
-		{"retention", "`time` that unreferenced files are kept in the object store", "24h", durationValue(&c.Retention, minRetention)},
+		{"retention", "`time` that unreferenced files are kept in the object store", "24h",
+			durationValue(&c.Retention, minRetention)},
 		{"addr", "`host:port` to listen on", "127.0.0.1:8080", stringValue(&c.Addr, hostPort)},
-		{"admin_addr", "private `host:port` for metrics and profiles; empty disables it", "", stringValue(&c.AdminAddr, optional(hostPort))},
-		{"public_url", "external `URL` of the server, such as https://example.org/data; empty: taken from each request", "",
+		{"admin_addr", "private `host:port` for metrics and profiles; empty disables it", "",
+			stringValue(&c.AdminAddr, optional(hostPort))},
+		{"public_url", "external `URL` of the server, such as https://example.org/data; empty: taken from each request",
+			"",
 			stringValue(&c.PublicURL, optional(publicURL))},
-		{"access", "default `access` to the records of datasets whose descriptor or folder says nothing: open or key", string(herb.AccessOpen),
+		{"access", "default `access` to the records of datasets whose descriptor or folder says nothing: open or key",
+			string(herb.AccessOpen),
 			choiceValue(&c.Access, herb.AccessOpen, herb.AccessKey)},
-		{"catalog", "`access` to names, titles, fields and counts of datasets that require a key: open or key", string(herb.AccessOpen),
+		{"catalog", "`access` to names, titles, fields and counts of datasets that require a key: open or key",
+			string(herb.AccessOpen),
 			choiceValue(&c.Catalog, herb.AccessOpen, herb.AccessKey)},
 		{"plants", "plant store: `on or off`", on, choiceValue(&c.Plants, on, off)},
 		{"mcp", "tools for language models at /mcp: `on or off`", on, choiceValue(&c.MCP, on, off)},
-		{"trusted_proxies", "`addresses` and networks of reverse proxies, separated by commas, whose X-Forwarded-For or Forwarded header names the client", "",
+		{"trusted_proxies", "`addresses` and networks of reverse proxies, separated by commas, whose X-Forwarded-For " +
+			"or Forwarded header names the client", "",
 			prefixesValue(&c.TrustedProxies)},
 		{"log.level", "minimum log `level`: debug, info, warn or error", "info", levelValue(&c.LogLevel)},
 		{"log.format", "`format` of the log: human, json, or auto (human on a terminal)", telemetry.FormatAuto,
 			stringValue(&c.LogFormat, logFormat)},
-		{"max_in_flight", "maximum `number` of concurrent cheap requests; others get 503", "1024", intValue(&c.MaxInFlight, 1)},
-		{"max_expensive", "maximum `number` of concurrent expensive queries; 0: number of CPUs minus 1", "0", intValue(&c.MaxExpensive, 0)},
-		{"max_exports", "maximum `number` of concurrent exports and large listings; 0: 32 per CPU, fewer if memory is short", "0", intValue(&c.MaxExports, 0)},
+		{"max_in_flight", "maximum `number` of concurrent cheap requests; others get 503", "1024",
+			intValue(&c.MaxInFlight, 1)},
+		{"max_expensive", "maximum `number` of concurrent expensive queries; 0: number of CPUs minus 1", "0",
+			intValue(&c.MaxExpensive, 0)},
+		{"max_exports", "maximum `number` of concurrent exports and large listings; 0: 32 per CPU, fewer if memory " +
+			"is short", "0", intValue(&c.MaxExports, 0)},
 		{"max_writes", "maximum `number` of concurrent writes; 0: 256", "0", intValue(&c.MaxWrites, 0)},
-		{"max_upload", "maximum `size` of a file that is published over HTTP, such as 2GiB; 0: publishing over HTTP is off", formatSize(receive.DefaultMaxSize),
+		{"max_upload", "maximum `size` of a file that is published over HTTP, such as 2GiB; 0: publishing over HTTP " +
+			"is off", formatSize(receive.DefaultMaxSize),
 			sizeValue(&c.MaxUpload, 1)},
-		{"request_timeout", "`time` limit of a request; an export must have started by then", httpapi.DefaultRequestTimeout.String(),
+		{"request_timeout", "`time` limit of a request; an export must have started by then",
+			httpapi.DefaultRequestTimeout.String(),
 			durationValue(&c.RequestTimeout, 1)},
-		{"memory", "soft memory limit as a `size`, such as 2GiB; 0: half of the memory of the machine", "0", sizeValue(&c.Memory, minMemory)},
-		{pathsKey, "files and folders that 'herbarium serve' publishes if it has no arguments, separated like those of PATH, or a list", "",
+		{"memory", "soft memory limit as a `size`, such as 2GiB; 0: half of the memory of the machine", "0",
+			sizeValue(&c.Memory, minMemory)},
+		{pathsKey, "files and folders that 'herbarium serve' publishes if it has no arguments, separated like those " +
+			"of PATH, or a list", "",
 			pathsValue(&c.Paths)},
 		{"watch", "publish files again when they change", "false", boolValue(&c.Watch)},
-		{"keep", "`number` of versions to keep of each dataset, including the live one", strconv.Itoa(versions.DefaultKeep),
+		{"keep", "`number` of versions to keep of each dataset, including the live one",
+			strconv.Itoa(versions.DefaultKeep),
 			intValue(&c.Keep, 1)},
-		{"keep_for", "`time` to keep versions beyond that number, such as 90d; 0: no longer", "0", periodValue(&c.KeepFor)},
-		{"drain", "`time` that a stopping server reports not ready before it stops accepting requests", "0s", durationValue(&c.Drain, 0)},
-		{"shutdown", "`time` limit for accepted requests to finish when the server stops", "15s", durationValue(&c.Shutdown, 1)},
+		{"keep_for", "`time` to keep versions beyond that number, such as 90d; 0: no longer", "0",
+			periodValue(&c.KeepFor)},
+		{"drain", "`time` that a stopping server reports not ready before it stops accepting requests", "0s",
+			durationValue(&c.Drain, 0)},
+		{"shutdown", "`time` limit for accepted requests to finish when the server stops", "15s",
+			durationValue(&c.Shutdown, 1)},
 	}
 }
 
@@ -238,7 +257,8 @@ func prefixesValue(at *[]netip.Prefix) value {
 	}
 	return setting(at, format, func(s string) (list []netip.Prefix, err error) {
 		for _, item := range splitList(s, ',') {
-			if item = strings.TrimSpace(item); item == "" {
+			item = strings.TrimSpace(item)
+			if item == "" {
 				continue
 			}
 			prefix, err := netip.ParsePrefix(item)
@@ -246,7 +266,8 @@ func prefixesValue(at *[]netip.Prefix) value {
 				prefix, err = netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen()), nil
 			}
 			if err != nil || prefix.Addr().Is4In6() {
-				return nil, fmt.Errorf("%q is neither an IP address nor a network; write them as in 10.0.0.0/8,192.0.2.7,2001:db8::/32", item)
+				return nil, fmt.Errorf("%q is neither an IP address nor a network; write them as in "+
+					"10.0.0.0/8,192.0.2.7,2001:db8::/32", item)
 			}
 			list = append(list, prefix.Masked())
 		}
@@ -282,15 +303,16 @@ func boolValue(at *bool) value {
 // pathsValue is a setting that is a list of paths, in the syntax of the variable PATH.
 func pathsValue(at *[]string) value {
 	const separator = string(filepath.ListSeparator)
-	return setting(at, func(paths []string) string { return strings.Join(paths, separator) }, func(s string) (paths []string, err error) {
-		for _, p := range splitList(s, filepath.ListSeparator) {
-			if p == "" {
-				return nil, fmt.Errorf("a path is empty; separate paths by one %q", separator)
+	return setting(at, func(paths []string) string { return strings.Join(paths, separator) },
+		func(s string) (paths []string, err error) {
+			for _, p := range splitList(s, filepath.ListSeparator) {
+				if p == "" {
+					return nil, fmt.Errorf("a path is empty; separate paths by one %q", separator)
+				}
+				paths = append(paths, p)
 			}
-			paths = append(paths, p)
-		}
-		return paths, nil
-	})
+			return paths, nil
+		})
 }
 
 func levelValue(at *slog.Level) value {
@@ -316,7 +338,8 @@ func notEmpty(s string) error {
 
 func databaseAddress(s string) error {
 	if !herb.Address(s).IsPostgres() {
-		return errors.New("write postgres://user@host:5432/database; the password may come from PGPASSWORD or a passfile")
+		return errors.New("write postgres://user@host:5432/database; the password may come from PGPASSWORD or a " +
+			"passfile")
 	}
 	return nil
 }
@@ -335,7 +358,8 @@ func hostPort(s string) error {
 // publicURL validates the base of links.
 func publicURL(s string) error {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return errors.New("write http:// or https://, a host and perhaps a path, such as https://example.org/data")
 	}
 	return nil

@@ -68,8 +68,9 @@ func TestServe_starting(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := map[string]string{
-				"/healthz":                 `200 {"status":"ok"}`,
-				"/readyz":                  "503 not ready: the server is starting: " + tt.step + "; retry later or use another node",
+				"/healthz": `200 {"status":"ok"}`,
+				"/readyz": "503 not ready: the server is starting: " + tt.step +
+					"; retry later or use another node",
 				"/api/v1/shop/prices/data": "503 the server is starting: " + tt.step + "; try again",
 				"/":                        "503 the server is starting: " + tt.step + "; try again",
 			}

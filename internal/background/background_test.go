@@ -52,7 +52,8 @@ func TestDo_join(t *testing.T) {
 			t.Errorf("without progress: %v, retry after %s", err, herb.RetryAfterOf(err))
 		}
 		err = p.Do(t.Context(), background.MaxWait, w) // until 41 s
-		if herb.RetryAfterOf(err) != 123*time.Second || !strings.Contains(herb.MessageOf(err), "building a (25 % done); try again in 2m3s") {
+		if herb.RetryAfterOf(err) != 123*time.Second ||
+			!strings.Contains(herb.MessageOf(err), "building a (25 % done); try again in 2m3s") {
 			t.Errorf("with progress: %v, retry after %s", err, herb.RetryAfterOf(err))
 		}
 		if err := p.Do(t.Context(), -1, w); err != nil || runs != 1 {
@@ -91,7 +92,8 @@ func TestDo_failure(t *testing.T) {
 					t.Errorf("%d runs; log %s", runs, &log)
 				}
 				time.Sleep(time.Minute + time.Second)
-				if _ = p.Do(t.Context(), background.MaxWait, w); runs != 2 {
+				_ = p.Do(t.Context(), background.MaxWait, w)
+				if runs != 2 {
 					t.Errorf("%d runs after a minute", runs)
 				}
 			})

@@ -62,13 +62,15 @@ func parse(at string) (address, error) {
 		{u.Scheme == "", "the address of the object store has no scheme; write " + forms},
 		{u.Scheme == "gs", "gs:// is not supported; use the S3-compatible API of Google Cloud Storage with an HMAC key: " +
 			"s3://bucket/prefix?endpoint=https://storage.googleapis.com"},
-		{u.Scheme == "azblob", "azblob:// is not supported; Azure Blob Storage does not speak the S3 protocol, run an S3 gateway in " +
+		{u.Scheme == "azblob", "azblob:// is not supported; Azure Blob Storage does not speak the S3 protocol, run " +
+			"an S3 gateway in " +
 			"front of it: s3://bucket/prefix?endpoint=https://gateway.example.org"},
 		{!known, "unknown object store " + strconv.Quote(u.Scheme+"://") + "; write " + forms},
 		{u.User != nil, "the address of the object store contains credentials; remove them and set AWS_ACCESS_KEY_ID and " +
 			"AWS_SECRET_ACCESS_KEY in the environment"},
 		{u.Fragment != "", "the address of the object store has a fragment (#…); write " + forms},
-		{u.Scheme == fileScheme && (u.Host != "" || u.Path == ""), "the address of the object store needs an absolute path: file:///folder"},
+		{u.Scheme == fileScheme && (u.Host != "" || u.Path == ""),
+			"the address of the object store needs an absolute path: file:///folder"},
 		{u.Scheme != fileScheme && u.Host == "", "the address of the object store has no bucket; write " + forms},
 	} {
 		if check.failed {
@@ -79,7 +81,8 @@ func parse(at string) (address, error) {
 	if a.path != "" && !fs.ValidPath(a.path) {
 		return address{}, herb.Invalidf("the path of the object store has an empty element, . or ..; write %s", forms)
 	}
-	if a.params, err = url.ParseQuery(u.RawQuery); err != nil {
+	a.params, err = url.ParseQuery(u.RawQuery)
+	if err != nil {
 		return address{}, herb.Invalidf("invalid parameters of the object store %s; write ?name=value&name=value", a)
 	}
 	for name, values := range a.params {
@@ -89,7 +92,8 @@ func parse(at string) (address, error) {
 		}
 		switch {
 		case !isFlag && !slices.Contains(valid.others, name):
-			return address{}, herb.Invalidf("unknown parameter %q of the object store %s; valid parameters: %s", name, a,
+			return address{}, herb.Invalidf("unknown parameter %q of the object store %s; valid parameters: %s", name,
+				a,
 				strings.Join(slices.Concat(valid.flags, valid.others), ", "))
 		case len(values) > 1:
 			return address{}, herb.Invalidf("parameter %q of the object store %s is given twice; give it once", name, a)

@@ -303,7 +303,8 @@ func canceledPut(t *testing.T, address string) {
 
 func failingSource(t *testing.T, address string) {
 	b := open(t, address, blobs.Options{})
-	if err := b.Put(t.Context(), "a.segment", filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err, os.ErrNotExist) {
+	if err := b.Put(t.Context(), "a.segment", filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("the error of a missing file is %v", err)
 	}
 	for _, size := range []int{1 << 20, 40 << 20} { // in one request and in several

@@ -116,7 +116,8 @@ func (b *Bucket) Ping(ctx context.Context) (err error) {
 	defer b.observed("ping", time.Now(), &err)
 	err = b.driver.ping(ctx)
 	if err != nil && isMissing(err) {
-		return herb.Errorf(herb.CodeUnavailable, "the bucket or folder of the object store %s does not exist; create it", b.name)
+		return herb.Errorf(herb.CodeUnavailable,
+			"the bucket or folder of the object store %s does not exist; create it", b.name)
 	}
 	return b.mapError(ctx, err, "list")
 }
@@ -198,14 +199,17 @@ func (b *Bucket) mapError(ctx context.Context, err error, operation string) erro
 		return fmt.Errorf("%s %s: %w", operation, b.name, context.Cause(ctx))
 	}
 	if ctx.Err() != nil {
-		return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "cannot %s the object store %s within the deadline", operation, b.name)
+		return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "cannot %s the object store %s within the deadline",
+			operation, b.name)
 	}
 	if reason, ok := refusal(err); ok {
-		return herb.Errorf(herb.CodeUnavailable, "cannot %s the object store %s: access denied (%s); check the credentials and "+
-			"their permissions", operation, b.name, reason)
+		return herb.Errorf(herb.CodeUnavailable,
+			"cannot %s the object store %s: access denied (%s); check the credentials and "+
+				"their permissions", operation, b.name, reason)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return herb.Errorf(herb.CodeUnavailable, "cannot %s the object store %s: no response for %s", operation, b.name, b.stall)
+		return herb.Errorf(herb.CodeUnavailable, "cannot %s the object store %s: no response for %s", operation,
+			b.name, b.stall)
 	}
 	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
 		// The message of a store may repeat what it was sent, and span several lines.

@@ -194,7 +194,8 @@ func TestProbe_s3(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
 	probe(t, server.URL(t, "bucket"))
-	wantCode(t, open(t, server.Through("absent", server.Endpoint()), blobs.Options{}).Probe(t.Context()), herb.CodeUnavailable)
+	wantCode(t, open(t, server.Through("absent", server.Endpoint()), blobs.Options{}).Probe(t.Context()),
+		herb.CodeUnavailable)
 }
 
 // probe checks that a probe succeeds and leaves nothing.

@@ -39,7 +39,8 @@ func openFolder(a address) (driver, error) {
 	}
 	info, err := os.Stat(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, herb.Invalidf("the folder of the object store %s does not exist; create it, or add ?create_dir=true", a)
+		return nil, herb.Invalidf(
+			"the folder of the object store %s does not exist; create it, or add ?create_dir=true", a)
 	}
 	if err != nil {
 		return nil, herb.Wrap(herb.CodeInvalid, err, "cannot read the folder of the object store %s", a)

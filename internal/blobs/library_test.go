@@ -122,7 +122,8 @@ func publishNotes(t *testing.T, l *versionstest.Node, n int) string {
 func wantNote(t *testing.T, l *versionstest.Node, version string, total, n int) {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), notes)
-	for wait := time.NewTicker(10 * time.Millisecond); err == nil && s.Version != version; s, err = l.Acquire(t.Context(), notes) {
+	for wait := time.NewTicker(10 * time.Millisecond); err == nil && s.Version != version; s,
+		err = l.Acquire(t.Context(), notes) {
 		s.Release()
 		<-wait.C
 	}

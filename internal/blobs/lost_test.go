@@ -39,7 +39,8 @@ func TestS3_lostConnections(t *testing.T) {
 			t.Parallel()
 			p, endpoint := interpose(t, server.Address(), math.MaxInt64, 0)
 			server.URL(t, "bucket-"+name) // creates it
-			b := open(t, server.Through("bucket-"+name, endpoint), blobs.Options{Stall: time.Hour, Answer: 500 * time.Millisecond})
+			b := open(t, server.Through("bucket-"+name, endpoint),
+				blobs.Options{Stall: time.Hour, Answer: 500 * time.Millisecond})
 			must.NoError(t, b.Put(t.Context(), "a", file, nil))
 			var reading sync.WaitGroup
 			for range 4 { // opens several connections

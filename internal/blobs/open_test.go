@@ -28,7 +28,8 @@ func TestOpen_invalid(t *testing.T) {
 	for _, c := range []struct{ name, address, want string }{
 		{"empty", "", "has no scheme"},
 		{"a path", "/var/lib/" + secret, "has no scheme"},
-		{"unknown scheme", "ftp://user:" + secret + "@host/x", `unknown object store "ftp://"; write s3://bucket/prefix or file:///folder`},
+		{"unknown scheme", "ftp://user:" + secret + "@host/x",
+			`unknown object store "ftp://"; write s3://bucket/prefix or file:///folder`},
 		{"unreadable", "s3://bucket:" + secret + "/%zz", "invalid address"},
 		{"a port that is none", "s3://key:" + secret + "%@bucket", "invalid address"},
 		{"credentials", "s3://key:" + secret + "@bucket", "AWS_SECRET_ACCESS_KEY"},
@@ -38,10 +39,12 @@ func TestOpen_invalid(t *testing.T) {
 		{"Azure", "azblob://" + secret + "?storage_account=x", "gateway"},
 		{"fragment", "s3://bucket#" + secret, "fragment"},
 		{"climbing", "s3://bucket/a/../b", ". or .."},
-		{"unknown parameter", "s3://bucket?secret=" + secret, `unknown parameter "secret" of the object store s3://bucket; valid parameters: accelerate, anonymous`},
+		{"unknown parameter", "s3://bucket?secret=" + secret,
+			`unknown parameter "secret" of the object store s3://bucket; valid parameters: accelerate, anonymous`},
 		{"unknown parameter of a folder", "file:///tmp?metadata=x", `valid parameters: create_dir`},
 		{"unreadable parameters", "s3://bucket?region=%zz", "invalid parameters of the object store s3://bucket"},
-		{"repeated parameter", "s3://bucket?region=a&region=b", `"region" of the object store s3://bucket is given twice`},
+		{"repeated parameter", "s3://bucket?region=a&region=b",
+			`"region" of the object store s3://bucket is given twice`},
 		{"wrong value", "s3://bucket?region=x&use_path_style=perhaps", "use_path_style"},
 		{"endpoint without scheme", "s3://bucket?endpoint=localhost:9000", "https://host:port"},
 		{"endpoint with a path", "s3://bucket?endpoint=https://host/" + secret, "https://host:port"},
@@ -102,7 +105,8 @@ func TestFolder(t *testing.T) {
 		return out
 	}
 	all := []string{
-		"drwx------ ", "-rw------- /a.segment", "-rw------- /b.segment", "-rw------- /c.segment.18ab.tmp", "-rw------- /d.segment.18ac.tmp",
+		"drwx------ ", "-rw------- /a.segment", "-rw------- /b.segment", "-rw------- /c.segment.18ab.tmp",
+		"-rw------- /d.segment.18ac.tmp",
 	}
 	if diff := cmp.Diff(all, tree()); diff != "" {
 		t.Errorf("in the folder (-want +got):\n%s", diff)

@@ -47,7 +47,8 @@ func openS3(a address, opts Options) (driver, error) {
 		return nil, herb.Invalidf("invalid bucket name in the object store %s: %v", a, err)
 	}
 	profile := a.params.Get("profile")
-	region := cmp.Or(a.params.Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profileRegion(profile))
+	region := cmp.Or(a.params.Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"),
+		profileRegion(profile))
 	endpoint, err := a.endpoint()
 	if err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func openS3(a address, opts Options) (driver, error) {
 	if a.path != "" {
 		s.prefix = a.path + "/"
 	}
-	if s.encryption, err = a.encryption(); err != nil {
+	s.encryption, err = a.encryption()
+	if err != nil {
 		return nil, err
 	}
 	lookup := minio.BucketLookupAuto
@@ -106,7 +108,8 @@ func (a address) endpoint() (*url.URL, error) {
 	e, err := url.Parse(s)
 	if err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || e.User != nil ||
 		strings.Trim(e.Path, "/") != "" || e.RawQuery != "" {
-		return nil, herb.Invalidf("the endpoint of the object store %s must be like https://host:port, without credentials and path", a)
+		return nil, herb.Invalidf(
+			"the endpoint of the object store %s must be like https://host:port, without credentials and path", a)
 	}
 	return e, nil
 }
@@ -122,14 +125,16 @@ func (a address) encryption() (encrypt.ServerSide, error) {
 	case strings.EqualFold(kind, "aws:kms") && key != "":
 		return encrypt.NewSSEKMS(key, nil)
 	}
-	return nil, herb.Invalidf("the object store %s has invalid encryption parameters; write ssetype=AES256, or ssetype=aws:kms and "+
-		"kmskeyid=…", a)
+	return nil, herb.Invalidf(
+		"the object store %s has invalid encryption parameters; write ssetype=AES256, or ssetype=aws:kms and "+
+			"kmskeyid=…", a)
 }
 
 func (s *s3Store) close() { s.transport.CloseIdleConnections() }
 
 func (s *s3Store) ping(ctx context.Context) error {
-	return s.listObjects(ctx, minio.ListObjectsOptions{Prefix: s.prefix, MaxKeys: 1}, func(minio.ObjectInfo) bool { return false })
+	return s.listObjects(ctx, minio.ListObjectsOptions{Prefix: s.prefix, MaxKeys: 1},
+		func(minio.ObjectInfo) bool { return false })
 }
 
 // get implements driver. Each request that follows a broken connection continues where the previous
@@ -177,7 +182,8 @@ func (s *s3Store) list(ctx context.Context, prefix string, yield func(herb.Blob)
 }
 
 // listObjects calls yield for each object in the bucket until it returns false.
-func (s *s3Store) listObjects(ctx context.Context, opts minio.ListObjectsOptions, yield func(minio.ObjectInfo) bool) error {
+func (s *s3Store) listObjects(ctx context.Context, opts minio.ListObjectsOptions,
+	yield func(minio.ObjectInfo) bool) error {
 	for o := range s.client.ListObjectsIter(ctx, s.bucket, opts) {
 		if o.Err != nil {
 			return o.Err

@@ -83,7 +83,8 @@ func TestS3_rejected(t *testing.T) {
 		"write a.segment to": b.Put(t.Context(), "a.segment", file(t, nil), nil),
 	} {
 		wantCode(t, err, herb.CodeUnavailable)
-		want := "cannot " + what + " the object store s3://bucket: access denied (SignatureDoesNotMatch); check the credentials"
+		want := "cannot " + what +
+			" the object store s3://bucket: access denied (SignatureDoesNotMatch); check the credentials"
 		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), wrong) {
 			t.Errorf("the error is %q, want %q in it, and no secret", err, want)
 		}
@@ -127,11 +128,13 @@ func TestS3_responses(t *testing.T) {
 		want   string
 		stall  time.Duration
 	}{
-		{"forbidden", status(403, "<Error><Code>AccessDenied</Code><Message>"+secret+"</Message></Error>"), "access denied (AccessDenied)", 0},
+		{"forbidden", status(403, "<Error><Code>AccessDenied</Code><Message>"+secret+"</Message></Error>"),
+			"access denied (AccessDenied)", 0},
 		{"forbidden by a proxy", status(403, "<html>"+secret), "access denied (AccessDenied)", 0},
 		{"no bucket", status(404, "<Error><Code>NoSuchBucket</Code></Error>"), "", 0},
 		{"not S3", status(400, "line\nline "+secret), "status 400", 0},
-		{"silent", func(http.ResponseWriter, *http.Request) { <-ended }, "no response for 100ms", 100 * time.Millisecond},
+		{"silent", func(http.ResponseWriter, *http.Request) { <-ended }, "no response for 100ms",
+			100 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +153,8 @@ func TestS3_responses(t *testing.T) {
 				"Abort":  b.Abort(t.Context(), 0),
 			} {
 				wantCode(t, err, herb.CodeUnavailable)
-				if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "\n") {
+				if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret) ||
+					strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s: %q, want %q in it, in one line, without the message of the store", name, err, c.want)
 				}
 			}
@@ -236,10 +240,12 @@ func TestS3_credentials(t *testing.T) {
 		want         string // empty if the store can be used
 	}{
 		{name: "shared file", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": shared}},
-		{name: "profile of the environment", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": shared, "AWS_PROFILE": "other"}},
+		{name: "profile of the environment", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": shared,
+			"AWS_PROFILE": "other"}},
 		{name: "profile of the address", params: "&profile=other", env: map[string]string{
 			"AWS_SHARED_CREDENTIALS_FILE": shared, "AWS_ACCESS_KEY_ID": "wrong", "AWS_SECRET_ACCESS_KEY": "wrong"}},
-		{name: "missing profile", params: "&profile=absent", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": shared},
+		{name: "missing profile", params: "&profile=absent",
+			env:  map[string]string{"AWS_SHARED_CREDENTIALS_FILE": shared},
 			want: "no credentials"},
 		{name: "credential process", env: map[string]string{"AWS_CONFIG_FILE": process}},
 		{name: "container", env: map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": container.URL}},

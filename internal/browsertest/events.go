@@ -23,11 +23,13 @@ type events struct {
 
 	listeners sync.WaitGroup
 	mu        sync.Mutex
-	problems  []string // console errors, exceptions, dialogs, content security policy violations, requests to other hosts
-	expected  []string // parts of problems that do not fail the test
-	requests  []string // URLs, in order
-	started   map[network.RequestID]string
-	ended     map[network.RequestID]int64 // bytes received
+	// console errors, exceptions, dialogs, content security policy violations, requests to other
+	// hosts
+	problems []string
+	expected []string // parts of problems that do not fail the test
+	requests []string // URLs, in order
+	started  map[network.RequestID]string
+	ended    map[network.RequestID]int64 // bytes received
 }
 
 // listen records the events of a tab until ctx is done.
@@ -53,10 +55,13 @@ func listen(ctx context.Context, site, also string) *events {
 	})
 	on(ctx, e, page.JavascriptDialogOpening, func(d page.EventJavascriptDialogOpening) {
 		e.problem("dialog opened: %s", d.Message)
-		_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{}) // the test fails anyway
+		// the test fails anyway
+		_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
 	})
 	on(ctx, e, network.RequestWillBeSent, e.begin)
-	on(ctx, e, network.LoadingFinished, func(f network.EventLoadingFinished) { e.end(f.RequestID, int64(f.EncodedDataLength)) })
+	on(ctx, e, network.LoadingFinished, func(f network.EventLoadingFinished) {
+		e.end(f.RequestID, int64(f.EncodedDataLength))
+	})
 	on(ctx, e, network.LoadingFailed, func(f network.EventLoadingFailed) {
 		e.end(f.RequestID, 0)
 		if !f.Canceled && f.ErrorText != "" { // empty: a tab without scripts does not preload modules
@@ -95,7 +100,8 @@ func (e *events) Expect(parts ...string) {
 
 func (e *events) begin(r network.EventRequestWillBeSent) {
 	e.mu.Lock()
-	if string(r.RequestID) == string(r.LoaderID) { // a navigation: requests of the previous page may be canceled without an event
+	// a navigation: requests of the previous page may be canceled without an event
+	if string(r.RequestID) == string(r.LoaderID) {
 		for id := range e.started {
 			if _, ok := e.ended[id]; !ok {
 				e.ended[id] = 0

@@ -88,7 +88,8 @@ func (b *Tab) Screen(opts Options) {
 		width, height = 360, 740
 	}
 	Call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: cmp.Or(opts.Width, width), Height: cmp.Or(opts.Height, height), DeviceScaleFactor: max(opts.Scale, 1), Mobile: opts.Phone,
+		Width: cmp.Or(opts.Width, width), Height: cmp.Or(opts.Height, height), DeviceScaleFactor: max(opts.Scale, 1),
+		Mobile: opts.Phone,
 	})
 	Call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: opts.Phone})
 }
@@ -209,7 +210,8 @@ func (b *Tab) Handled() {
 	ctx, cancel := context.WithTimeout(b.DevTools, WaitTimeout)
 	defer cancel()
 	// Fails if the input leads to another page, for which tests wait themselves.
-	_ = chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void]("new Promise((done) => setTimeout(() => setTimeout(done)))", chromedp.EvalAwaitPromise))
+	_ = chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void]("new Promise((done) => setTimeout(() => setTimeout(done)))",
+		chromedp.EvalAwaitPromise))
 }
 
 // Mouse sends one event of the mouse.
@@ -219,7 +221,8 @@ func (b *Tab) Mouse(kind input.DispatchMouseEventType, at []float64, button inpu
 	if kind != input.DispatchMouseEventTypeMouseMoved {
 		count = 1
 	}
-	Call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: button, ClickCount: count})
+	Call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: button,
+		ClickCount: count})
 	b.Handled()
 }
 
@@ -242,7 +245,8 @@ func (b *Tab) Press(keys string) {
 // none.
 func (b *Tab) Text(selector string) string {
 	b.Helper()
-	return Eval[string](b, fmt.Sprintf(`(document.querySelector(%q)?.innerText ?? "").replace(/\s+/g, " ").trim()`, selector))
+	return Eval[string](b, fmt.Sprintf(`(document.querySelector(%q)?.innerText ?? "").replace(/\s+/g, " ").trim()`,
+		selector))
 }
 
 // Texts returns the texts of all elements that match a selector.
@@ -288,6 +292,7 @@ func (b *Tab) Pick(selector, text string) string {
 // Fill replaces the text of an input with the keyboard.
 func (b *Tab) Fill(selector, text string) {
 	b.Helper()
-	Eval[bool](b, fmt.Sprintf(`(document.querySelector(%q).focus(), document.activeElement.select?.(), true)`, selector))
+	Eval[bool](b, fmt.Sprintf(`(document.querySelector(%q).focus(), document.activeElement.select?.(), true)`,
+		selector))
 	b.Press(text)
 }

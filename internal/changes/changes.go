@@ -96,11 +96,13 @@ func (s *side) show(key []string, r *query.Request) {
 
 // Select returns the changes that a request selects. The caller must release them. The views and
 // the comparison must stay open while they are read.
-func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r *query.ChangesRequest) (s *Changes, err error) {
+func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r *query.ChangesRequest) (s *Changes,
+	err error) {
 	s = &Changes{comparison: c, request: r, from: side{View: from}, to: side{View: to}}
 	s.Summary = Summary{
 		From: from.Version, To: to.Version, Key: c.Key,
-		Fields: Fields{Added: orEmpty(c.FieldsAdded), Removed: orEmpty(c.FieldsRemoved), Retyped: orEmpty(c.FieldsRetyped)},
+		Fields: Fields{Added: orEmpty(c.FieldsAdded), Removed: orEmpty(c.FieldsRemoved),
+			Retyped: orEmpty(c.FieldsRetyped)},
 	}
 	s.from.show(c.Key, r.Before)
 	s.to.show(c.Key, r.After)
@@ -135,7 +137,8 @@ func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r
 			if matching == nil {
 				continue
 			}
-			if s.matched[i], err = view.Reader.Matching(ctx, matching); err != nil {
+			s.matched[i], err = view.Reader.Matching(ctx, matching)
+			if err != nil {
 				return s, err
 			}
 		}
@@ -235,7 +238,8 @@ func (s *Changes) selects(steps *pace, r *query.ChangesRequest, d segment.Differ
 	if !slices.Contains(r.Ops, op) {
 		return false, nil
 	}
-	if s.matched[0] != nil && !(op != query.OpAdded && s.matched[0].Has(d.From)) && !(op != query.OpRemoved && s.matched[1].Has(d.To)) {
+	if s.matched[0] != nil && !(op != query.OpAdded && s.matched[0].Has(d.From)) &&
+		!(op != query.OpRemoved && s.matched[1].Has(d.To)) {
 		return false, nil
 	}
 	if op != query.OpChanged || !slices.Contains(s.isSelected, false) {
@@ -259,14 +263,17 @@ func (s *Changes) selects(steps *pace, r *query.ChangesRequest, d segment.Differ
 func (s *Changes) load(d segment.Difference) error {
 	for i, side := range []*side{&s.from, &s.to} {
 		n := []uint32{d.From, d.To}[i]
-		if side.record, side.members = side.record[:0], side.members[:0]; n == segment.NoRecord {
+		side.record, side.members = side.record[:0], side.members[:0]
+		if n == segment.NoRecord {
 			continue
 		}
 		var err error
-		if side.record, err = side.Reader.AppendRecord(side.record, int(n)); err != nil {
+		side.record, err = side.Reader.AppendRecord(side.record, int(n))
+		if err != nil {
 			return err
 		}
-		if side.members, err = herb.AppendMembers(side.members, side.record, len(side.Fields)); err != nil {
+		side.members, err = herb.AppendMembers(side.members, side.record, len(side.Fields))
+		if err != nil {
 			return err
 		}
 	}
@@ -305,7 +312,8 @@ func (s *Changes) Updates(ctx context.Context) iter.Seq2[[]byte, error] {
 }
 
 // render yields changes in a form.
-func (s *Changes) render(ctx context.Context, offset, limit int, form func([]byte, query.ChangeOp) []byte) iter.Seq2[[]byte, error] {
+func (s *Changes) render(ctx context.Context, offset, limit int,
+	form func([]byte, query.ChangeOp) []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var buf []byte
 		for op, err := range s.loaded(ctx, offset, limit) {
@@ -313,7 +321,8 @@ func (s *Changes) render(ctx context.Context, offset, limit int, form func([]byt
 				yield(nil, err)
 				return
 			}
-			if buf = form(buf[:0], op); !yield(buf, nil) {
+			buf = form(buf[:0], op)
+			if !yield(buf, nil) {
 				return
 			}
 		}
@@ -328,7 +337,8 @@ func (s *Changes) loaded(ctx context.Context, offset, limit int) iter.Seq2[query
 			return
 		}
 		for d, err := range s.each(ctx, s.request) {
-			if n++; err == nil && n <= offset {
+			n++
+			if err == nil && n <= offset {
 				continue
 			}
 			if err == nil {
@@ -409,17 +419,22 @@ const DeletedField = "_deleted"
 // name, no key identifies the records, or the type of the key changed.
 func (s *Changes) UpdateFields() ([]herb.Field, error) {
 	if herb.FieldIndex(s.to.Fields, DeletedField) >= 0 {
-		return nil, herb.Invalidf("%s has a field called %s, so a table cannot say which records are removed; use changes.ndjson", s.to.Ref, DeletedField)
+		return nil, herb.Invalidf(
+			"%s has a field called %s, so a table cannot say which records are removed; use changes.ndjson", s.to.Ref,
+			DeletedField)
 	}
 	for _, name := range s.Key {
 		if slices.Contains(s.Fields.Retyped, name) { // keys would be compared in another way than here
-			return nil, herb.Invalidf("the field %s of the primary key of %s has different types in the two versions, so a table of changes could not be "+
-				"applied; use changes.ndjson, or fetch all records", name, s.to.Ref)
+			return nil, herb.Invalidf(
+				"the field %s of the primary key of %s has different types in the two versions, so a table of "+
+					"changes could not be "+
+					"applied; use changes.ndjson, or fetch all records", name, s.to.Ref)
 		}
 	}
 	if s.Key == nil {
-		return nil, herb.Invalidf("no primary key identifies the records of %s in both versions, so a table of changes could not be applied; "+
-			"use changes.ndjson, or fetch all records", s.to.Ref)
+		return nil, herb.Invalidf(
+			"no primary key identifies the records of %s in both versions, so a table of changes could not be applied; "+
+				"use changes.ndjson, or fetch all records", s.to.Ref)
 	}
 	return append(slices.Clone(s.to.Fields), herb.Field{Name: DeletedField}), nil
 }

@@ -39,9 +39,11 @@ func NewComparisons(opts Options) *Comparisons { return &Comparisons{opts} }
 // called after use. If they were not compared before, they are compared in the background, and the
 // request waits for it; see library.OpenDerived. It fails with herb.CodeInvalid for a dataset that
 // has no versions.
-func (c *Comparisons) Compare(ctx context.Context, from, to library.View) (_ *segment.Comparison, release func(), err error) {
+func (c *Comparisons) Compare(ctx context.Context, from, to library.View) (_ *segment.Comparison, release func(),
+	err error) {
 	if from.Reader == nil || to.Reader == nil {
-		return nil, nil, herb.Invalidf("%s has no versions: its records are listed as they are; there is nothing to compare", to.Ref)
+		return nil, nil, herb.Invalidf(
+			"%s has no versions: its records are listed as they are; there is nothing to compare", to.Ref)
 	}
 	d := c.file(from, to)
 	for range 2 { // a damaged file is removed
@@ -53,7 +55,8 @@ func (c *Comparisons) Compare(ctx context.Context, from, to library.View) (_ *se
 		if err == nil {
 			return comparison, func() { _ = comparison.Close() }, nil
 		}
-		if err = errors.Join(err, file.Close()); !errors.Is(err, segment.ErrComparison) {
+		err = errors.Join(err, file.Close())
+		if !errors.Is(err, segment.ErrComparison) {
 			return nil, nil, err
 		}
 		c.opts.Log.Error("comparison is damaged; comparing the versions again", "file", d.Name, "err", err)
@@ -61,7 +64,8 @@ func (c *Comparisons) Compare(ctx context.Context, from, to library.View) (_ *se
 			return nil, nil, err
 		}
 	}
-	return nil, nil, herb.Errorf(herb.CodeUnavailable, "the comparison of two versions of %s cannot be read; try again", to.Ref)
+	return nil, nil, herb.Errorf(herb.CodeUnavailable, "the comparison of two versions of %s cannot be read; try again",
+		to.Ref)
 }
 
 // CompareNew compares a version that is not in the catalogue yet with the live one. Close must be
@@ -107,7 +111,8 @@ func (c *Comparisons) file(from, to library.View) library.Derived {
 }
 
 // compare compares two versions. The lock keeps its temporary files from being swept.
-func (c *Comparisons) compare(ctx context.Context, from, to library.View, t *background.Task, total int64) (*segment.Comparison, error) {
+func (c *Comparisons) compare(ctx context.Context, from, to library.View, t *background.Task,
+	total int64) (*segment.Comparison, error) {
 	lock, err := store.LockVersions(c.opts.Dir)
 	if err != nil {
 		return nil, err

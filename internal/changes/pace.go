@@ -19,7 +19,8 @@ func newPace(ctx context.Context) *pace { return &pace{ctx: ctx, since: time.Now
 // add counts steps, and fails if the request is canceled or may not continue.
 func (p *pace) add(steps int) error {
 	const perReport = 4096
-	if p.steps += steps; p.steps < perReport {
+	p.steps += steps
+	if p.steps < perReport {
 		return nil
 	}
 	if err := p.ctx.Err(); err != nil {

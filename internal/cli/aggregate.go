@@ -41,7 +41,8 @@ It reads the data folder directly, whether a server is running or not.`,
 			name   string
 			values []string
 		}{
-			{query.ParamBy, by}, {query.ParamMeasure, measures}, {query.ParamHaving, having}, {query.ParamGroupSort, []string{sort}},
+			{query.ParamBy, by}, {query.ParamMeasure, measures}, {query.ParamHaving, having},
+			{query.ParamGroupSort, []string{sort}},
 			{query.ParamTopGroups, []string{top}}, {query.ParamFill, []string{fill}}, {query.ParamZone, []string{zone}},
 		} {
 			for _, value := range p.values {
@@ -50,15 +51,21 @@ It reads the data folder directly, whether a server is running or not.`,
 		}
 		return r.aggregate(ctx, d, ref, params.Encode(), format)
 	})
-	cmd.Flags().StringArrayVar(&by, "by", nil, "`field` to group by, such as category, date:month, date:weekday or price:10; repeat it for a second one")
-	cmd.Flags().StringArrayVar(&measures, "measure", nil, "`measure` to compute, such as sum:price or ratio:price/weight; repeat it for more (default count)")
-	cmd.Flags().StringArrayVar(&having, "having", nil, "`condition` on a measure, such as count[gte]=10; repeat it for more")
+	cmd.Flags().StringArrayVar(&by, "by", nil,
+		"`field` to group by, such as category, date:month, date:weekday or price:10; repeat it for a second one")
+	cmd.Flags().StringArrayVar(&measures, "measure", nil,
+		"`measure` to compute, such as sum:price or ratio:price/weight; repeat it for more (default count)")
+	cmd.Flags().StringArrayVar(&having, "having", nil,
+		"`condition` on a measure, such as count[gte]=10; repeat it for more")
 	stringFlag(cmd, &sort, "sort", "`labels and measures` to sort by, such as -sum:price or by2,by1", offer())
-	stringFlag(cmd, &top, "top", fmt.Sprintf("`number` of groups to print, up to %d (default %d)", query.MaxGroupsReturned, query.DefaultGroups), offer())
+	stringFlag(cmd, &top, "top", fmt.Sprintf("`number` of groups to print, up to %d (default %d)",
+		query.MaxGroupsReturned, query.DefaultGroups), offer())
 	stringFlag(cmd, &fill, "fill", "`zero` adds empty intervals and combinations", offer("zero"))
-	stringFlag(cmd, &zone, "zone", "time `zone` of datetimes that have one, such as Europe/Berlin (default UTC)", offer())
+	stringFlag(cmd, &zone, "zone", "time `zone` of datetimes that have one, such as Europe/Berlin (default UTC)",
+		offer())
 	stringFlag(cmd, &rawQuery, "query", "filters and search: query `parameters` as in a listing URL", offer())
-	stringFlag(cmd, &format, "format", "`format`: table or csv (default: table on a terminal, else csv)", offer("table", "csv"))
+	stringFlag(cmd, &format, "format", "`format`: table or csv (default: table on a terminal, else csv)",
+		offer("table", "csv"))
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains([]string{"", "table", "csv"}, format) {
 			return usage(herb.Invalidf("unknown format %q; choose table or csv", format))
@@ -75,16 +82,19 @@ func (r *runner) aggregate(ctx context.Context, d *app.Data, ref herb.Ref, rawQu
 	parse := func(s query.String, fields []herb.Field, _ herb.Order) (*query.AggregateRequest, error) {
 		return s.Aggregate(fields)
 	}
-	err := withListing(ctx, d, ref, rawQuery, parse, func(view library.View, parsed *query.AggregateRequest) (err error) {
-		if req = parsed; req.Request.Typed && !r.asJSON {
-			return usage(query.ErrTyped("tables"))
-		}
-		if types, err = req.Request.Types(view); err != nil {
+	err := withListing(ctx, d, ref, rawQuery, parse,
+		func(view library.View, parsed *query.AggregateRequest) (err error) {
+			req = parsed
+			if req.Request.Typed && !r.asJSON {
+				return usage(query.ErrTyped("tables"))
+			}
+			types, err = req.Request.Types(view)
+			if err != nil {
+				return err
+			}
+			found, err = view.Aggregate(ctx, req)
 			return err
-		}
-		found, err = view.Aggregate(ctx, req)
-		return err
-	})
+		})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,8 @@ webhook.disable. Results: ok, rejected, failed.`,
 				return usagef("invalid --limit %d; use a number of entries, or 0 for all", limit)
 			}
 			var err error
-			if q.Since, err = parseTime("since", since, time.Now(), -1); err != nil {
+			q.Since, err = parseTime("since", since, time.Now(), -1)
+			if err != nil {
 				return err
 			}
 			if dataset != "" {
@@ -61,7 +62,9 @@ webhook.disable. Results: ok, rejected, failed.`,
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.printAudit(ctx, d, q) })
 		},
 	}
-	stringFlag(cmd, &since, "since", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31", offer("1h", "1d", "7d", "30d"))
+	stringFlag(cmd, &since, "since",
+		"only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31",
+		offer("1h", "1d", "7d", "30d"))
 	stringFlag(cmd, &dataset, "dataset", "only entries of this `namespace/dataset`", r.completeDataset())
 	cmd.Flags().IntVar(&limit, "limit", 100, "print at most this `number` of the newest entries; 0 prints all")
 	return r.jsonFlag(cmd, ", one entry per line")
@@ -74,7 +77,8 @@ func (r *runner) printAudit(ctx context.Context, d *app.Data, q herb.AuditQuery)
 	}
 	const header = "TIME\tACTION\tSUBJECT\tRESULT\tACTOR\tORIGIN\tDETAIL"
 	return printList(r, entries, func(e herb.AuditEntry) any { return e }, header, func(e herb.AuditEntry) []any {
-		return []any{e.Time.Format(time.RFC3339), e.Action, printable(e.Subject), e.Result, printable(e.Actor), printable(e.Origin),
+		return []any{e.Time.Format(time.RFC3339), e.Action, printable(e.Subject), e.Result, printable(e.Actor),
+			printable(e.Origin),
 			printable(e.Detail)}
 	})
 }

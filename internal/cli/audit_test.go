@@ -33,7 +33,8 @@ func TestAudit(t *testing.T) {
 	for line := range strings.Lines(out) {
 		var entry herb.AuditEntry
 		must.NoError(t, json.Unmarshal([]byte(line), &entry))
-		if entry.Actor == "" || entry.Actor == "unknown" || !strings.HasSuffix(entry.Origin, "command line") || entry.Time.IsZero() {
+		if entry.Actor == "" || entry.Actor == "unknown" || !strings.HasSuffix(entry.Origin, "command line") ||
+			entry.Time.IsZero() {
 			t.Errorf("actor, origin or time is missing in %s", line)
 		}
 		got = append(got, string(entry.Action)+" "+string(entry.Result))
@@ -47,7 +48,8 @@ func TestAudit(t *testing.T) {
 		t.Errorf("a secret or a value is in\n%s", out)
 	}
 	table := e.must(t, "audit", "--dataset", "shop/prices", "--limit", "2", "--since", "1h")
-	if n := strings.Count(table, "\n"); n != 3 || !strings.HasPrefix(table, "TIME ") || !strings.Contains(table, "dataset.remove") {
+	if n := strings.Count(table, "\n"); n != 3 || !strings.HasPrefix(table, "TIME ") ||
+		!strings.Contains(table, "dataset.remove") {
 		t.Errorf("got\n%s", table)
 	}
 	for _, args := range [][]string{{"--since", "yesterday"}, {"--dataset", "prices"}, {"--limit", "-1"}, {"more"}} {

@@ -85,7 +85,8 @@ func messageOf(err error) string {
 
 // NewRoot returns the root of the commands, for documentation generated from them.
 func NewRoot() *cobra.Command {
-	return newRoot(&runner{Terminal: Terminal{Out: io.Discard, Err: io.Discard, Env: func(string) (string, bool) { return "", false }}})
+	return newRoot(&runner{Terminal: Terminal{Out: io.Discard, Err: io.Discard,
+		Env: func(string) (string, bool) { return "", false }}})
 }
 
 // exitError is an error with an exit code.
@@ -145,7 +146,8 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	root.SetVersionTemplate(versionLine() + "\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(writeUsage)
-	root.AddGroup(&cobra.Group{ID: groupServe, Title: "Serve and publish:"}, &cobra.Group{ID: groupInspect, Title: "Read data:"},
+	root.AddGroup(&cobra.Group{ID: groupServe, Title: "Serve and publish:"},
+		&cobra.Group{ID: groupInspect, Title: "Read data:"},
 		&cobra.Group{ID: groupAdmin, Title: "Administer:"})
 	root.Flags().BoolP("version", "v", false, "print the version of the program")
 	flags := root.PersistentFlags()
@@ -161,7 +163,8 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	}
 	addGrouped(groupServe, newServe(r), newPublish(r), newDescribe(r), newDatasets(r), newKeys(r))
 	addGrouped(groupInspect, newExport(r), newAggregate(r), newExplain(r), newSegment(r))
-	addGrouped(groupAdmin, newDoctor(r), newUpgrade(r), newAudit(r), newWebhooks(r), newMigrate(r), newBackup(r), newRestore(r), newConfig(r), newCompletion(r), newVersion(r))
+	addGrouped(groupAdmin, newDoctor(r), newUpgrade(r), newAudit(r), newWebhooks(r), newMigrate(r), newBackup(r),
+		newRestore(r), newConfig(r), newCompletion(r), newVersion(r))
 	root.CompletionOptions.DisableDefaultCmd = true
 	r.addCompletions(root)
 	return root
@@ -198,7 +201,8 @@ func (r *runner) config(cmd *cobra.Command) (app.Config, error) {
 // errors.
 func (r *runner) placedConfig(cmd *cobra.Command) (app.Config, error) {
 	c, err := r.config(cmd)
-	if r.place = fmt.Sprintf("Data folder: %s (%s)", absolute(c.Data), c.Origins["data"]); c.Database != "" {
+	r.place = fmt.Sprintf("Data folder: %s (%s)", absolute(c.Data), c.Origins["data"])
+	if c.Database != "" {
 		r.place = fmt.Sprintf("Database: %s (%s)", c.Database, c.Origins["database"])
 	}
 	return c, err
@@ -238,7 +242,8 @@ func (r *runner) checkData(cmd *cobra.Command, f func(ctx context.Context, d *ap
 	if exists {
 		return r.openData(cmd, false, true, f)
 	}
-	if c.Data, err = os.MkdirTemp("", "herbarium-check-*"); err != nil {
+	c.Data, err = os.MkdirTemp("", "herbarium-check-*")
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(c.Data)) }()
@@ -247,7 +252,8 @@ func (r *runner) checkData(cmd *cobra.Command, f func(ctx context.Context, d *ap
 
 // openData opens the data and calls f with it. With create, it creates the data folder if
 // necessary; with keepSchema, it does not upgrade the schema of an existing database.
-func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
+func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool,
+	f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, err := r.placedConfig(cmd)
 	if err != nil {
 		return err
@@ -270,8 +276,10 @@ func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ct
 }
 
 // useData opens the data of a configuration and calls f with it.
-func (r *runner) useData(cmd *cobra.Command, c app.Config, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
-	d, err := app.OpenData(cmd.Context(), c, app.OpenOptions{Log: r.log(c), KeepSchema: keepSchema, Upgraded: r.printUpgrade, Program: Version()})
+func (r *runner) useData(cmd *cobra.Command, c app.Config, keepSchema bool,
+	f func(ctx context.Context, d *app.Data) error) (err error) {
+	d, err := app.OpenData(cmd.Context(), c, app.OpenOptions{Log: r.log(c), KeepSchema: keepSchema,
+		Upgraded: r.printUpgrade, Program: Version()})
 	if err != nil {
 		return err
 	}
@@ -289,7 +297,8 @@ func missingData(c app.Config) error {
 	if _, err := os.Stat(c.Data); errors.Is(err, fs.ErrNotExist) {
 		return herb.Errorf(herb.CodeNotFound, "no such data folder %q; %s", c.Data, app.NoDataRemedy)
 	}
-	return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s; %s", c.Data, store.DatabaseFile, app.NoDataRemedy)
+	return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s; %s", c.Data, store.DatabaseFile,
+		app.NoDataRemedy)
 }
 
 // absolute returns the absolute path, or path itself if the working directory is unknown.
@@ -318,7 +327,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return usagef("unknown command %q%s valid commands: %s", args[0], text.Suggestion(args[0], names), strings.Join(names, ", "))
+	return usagef("unknown command %q%s valid commands: %s", args[0], text.Suggestion(args[0], names),
+		strings.Join(names, ", "))
 }
 
 // noArgs is cobra.NoArgs with a usage error.

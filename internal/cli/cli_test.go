@@ -76,7 +76,8 @@ func (e environment) prints(t *testing.T, text string, args ...string) {
 func (e environment) fails(t *testing.T, code int, message string, args ...string) {
 	t.Helper()
 	if got, _, errOut := e.run(t, args...); got != code || !strings.Contains(errOut, message) {
-		t.Errorf("herbarium %s: exit code %d; want %d and %q in\n%s", strings.Join(args, " "), got, code, message, errOut)
+		t.Errorf("herbarium %s: exit code %d; want %d and %q in\n%s", strings.Join(args, " "), got, code,
+			message, errOut)
 	}
 }
 
@@ -141,7 +142,8 @@ func (s *server) get(t *testing.T, path string, headers ...string) (status int, 
 
 func (s *server) create(t *testing.T, token, body string) (status int, answer string) {
 	t.Helper()
-	resp := s.do(t, http.MethodPost, "/plants", body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
+	resp := s.do(t, http.MethodPost, "/plants", body, "Authorization", "Bearer "+token, "Content-Type",
+		"application/json")
 	return resp.Status, resp.Body
 }
 
@@ -161,7 +163,8 @@ func TestHelp(t *testing.T) {
 	check = func(cmd *cobra.Command) {
 		path := strings.Fields(cmd.CommandPath())
 		out := e.must(t, append(path[1:], "--help")...)
-		if !strings.Contains(out, "Usage:") || !strings.Contains(out, cmd.CommandPath()) || !strings.Contains(out, "Global flags:") {
+		if !strings.Contains(out, "Usage:") || !strings.Contains(out, cmd.CommandPath()) ||
+			!strings.Contains(out, "Global flags:") {
 			t.Errorf("%s --help prints\n%s", cmd.CommandPath(), out)
 		}
 		if cmd.Short == "" || cmd.Example == "" {
@@ -216,7 +219,8 @@ func TestUsageErrors(t *testing.T) {
 			t.Parallel()
 			code, out, errOut := newEnvironment(t).run(t, strings.Fields(c.line)...)
 			if code != 2 || !strings.Contains(errOut, c.want) || out != "" {
-				t.Errorf("herbarium %s: exit code %d, output %q, errors\n%s\nwant code 2 and %q", c.line, code, out, errOut, c.want)
+				t.Errorf("herbarium %s: exit code %d, output %q, errors\n%s\nwant code 2 and %q", c.line, code, out,
+					errOut, c.want)
 			}
 		})
 	}
@@ -260,7 +264,8 @@ func TestConfig(t *testing.T) {
 	e["HERBARIUM_BLOBS"] = "s3://files?region=eu"
 	file := write(t, "herbarium.yaml", "addr: 127.0.0.1:7001\nkeep: 9\nlog:\n  level: warn\n")
 	out := e.must(t, "config", "--config", file, "--keep", "3")
-	for _, want := range []string{"keep: 3", "# --keep", "addr: 127.0.0.1:0", "# HERBARIUM_ADDR", "level: warn", file, "# default", "(hidden)",
+	for _, want := range []string{"keep: 3", "# --keep", "addr: 127.0.0.1:0", "# HERBARIUM_ADDR", "level: warn", file,
+		"# default", "(hidden)",
 		"postgres://ana:xxxxx@db1,db2:5433/herbarium?target_session_attrs=read-write", "blobs: s3://files?region=eu"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -281,7 +286,8 @@ func TestConfig_weakToken(t *testing.T) {
 	e := newEnvironment(t)
 	e["HERBARIUM_TOKEN"] = "a"
 	code, _, errOut := e.run(t, "serve")
-	if code != 2 || !strings.Contains(errOut, "HERBARIUM_TOKEN: weak token") || !strings.Contains(errOut, "openssl rand -hex 32") {
+	if code != 2 || !strings.Contains(errOut, "HERBARIUM_TOKEN: weak token") ||
+		!strings.Contains(errOut, "openssl rand -hex 32") {
 		t.Errorf("exit code %d; want 2 and how to make a token in\n%s", code, errOut)
 	}
 }

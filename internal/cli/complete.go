@@ -65,7 +65,8 @@ func completeArgs(each ...completion) completion {
 // completeData returns a completion that reads the data folder. list gets the dataset that is the
 // first argument, if it is one.
 func (r *runner) completeData(
-	directive cobra.ShellCompDirective, list func(ctx context.Context, d *app.Data, ref herb.Ref, typed string) ([]string, error),
+	directive cobra.ShellCompDirective, list func(ctx context.Context, d *app.Data, ref herb.Ref,
+		typed string) ([]string, error),
 ) completion {
 	return func(cmd *cobra.Command, args []string, typed string) (values []string, _ cobra.ShellCompDirective) {
 		err := r.withData(cmd, func(ctx context.Context, d *app.Data) (err error) {
@@ -98,7 +99,8 @@ func datasetNames(ctx context.Context, d *app.Data) (names []string, err error) 
 }
 
 func (r *runner) completeVersion() completion {
-	return r.completeData(0, func(ctx context.Context, d *app.Data, ref herb.Ref, _ string) (values []string, err error) {
+	return r.completeData(0, func(ctx context.Context, d *app.Data, ref herb.Ref, _ string) (values []string,
+		err error) {
 		versions, err := d.Versions.History(ctx, ref)
 		for _, v := range versions {
 			values = append(values, v.Version+"\t"+herb.Plural(v.Records, "record", "records"))
@@ -143,7 +145,8 @@ bash needs the package bash-completion. In zsh, run 'autoload -U compinit; compi
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(r.Out)
 			}
-			return usagef("unknown shell %q%s shells: %s", args[0], text.Suggestion(args[0], shells), strings.Join(shells, ", "))
+			return usagef("unknown shell %q%s shells: %s", args[0], text.Suggestion(args[0], shells),
+				strings.Join(shells, ", "))
 		},
 	}
 }

@@ -13,14 +13,17 @@ func TestDataFolder(t *testing.T) {
 	foreign := filepath.Dir(write(t, "letter.txt", "not data"))
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, line := range []string{
-		"datasets", "datasets list", "datasets show a/b", "datasets report a/b", "datasets history a/b", "datasets rollback a/b",
-		"datasets remove a/b --yes", "keys create --name x --scope data:read", "keys list", "keys revoke x", "audit", "export a/b",
+		"datasets", "datasets list", "datasets show a/b", "datasets report a/b", "datasets history a/b",
+		"datasets rollback a/b",
+		"datasets remove a/b --yes", "keys create --name x --scope data:read", "keys list", "keys revoke x", "audit",
+		"export a/b",
 		"explain a/b a=1", "backup " + filepath.Join(t.TempDir(), "backup.tar"),
 	} {
 		for folder, want := range map[string]string{missing: "data folder", foreign: "is not a data folder"} {
 			code, out, errOut := newEnvironment(t).run(t, append(strings.Fields(line), "--data", folder)...)
 			if code != 1 || out != "" || !strings.Contains(errOut, want) || !strings.Contains(errOut, folder) {
-				t.Errorf("%s: exit code %d, output %q; want 1 and %q with the folder in\n%s", line, code, out, want, errOut)
+				t.Errorf("%s: exit code %d, output %q; want 1 and %q with the folder in\n%s", line, code, out,
+					want, errOut)
 			}
 		}
 	}
@@ -37,7 +40,8 @@ func TestDataFolder_created(t *testing.T) {
 	e := newEnvironment(t)
 	file := write(t, "prices.csv", "x\n1\n")
 	const created = "Created data folder "
-	if _, _, errOut := e.run(t, "publish", file, "--as", "shop/prices"); !strings.Contains(errOut, created+e["HERBARIUM_DATA"]) {
+	if _, _, errOut := e.run(t, "publish", file, "--as", "shop/prices"); !strings.Contains(errOut,
+		created+e["HERBARIUM_DATA"]) {
 		t.Errorf("the first publish prints\n%s", errOut)
 	}
 	if _, _, errOut := e.run(t, "publish", file, "--as", "shop/prices"); strings.Contains(errOut, created) {

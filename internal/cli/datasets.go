@@ -36,7 +36,8 @@ The exit code is 4 if a source failed.`,
   herbarium datasets list --json | jq -r .name`,
 		Args: noArgs,
 	})
-	cmd.AddCommand(list, newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsDiff(r), newDatasetsLabel(r),
+	cmd.AddCommand(list, newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsDiff(r),
+		newDatasetsLabel(r),
 		newDatasetsRollback(r), newDatasetsPurge(r), newDatasetsRemove(r), newDatasetsDismiss(r))
 	return cmd
 }
@@ -71,7 +72,8 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 	}
 	const header = "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION"
 	err = writeTable(r.Out, header, datasets, func(ds herb.Dataset) []any {
-		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, minute(ds.Published, "mutable"), ds.Version}
+		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access,
+			minute(ds.Published, "mutable"), ds.Version}
 	})
 	r.listSourceErrors(sourceErrors)
 	return errors.Join(err, errFailedSources(failed))
@@ -180,7 +182,8 @@ func newDatasetJSON(d herb.Dataset) datasetJSON {
 }
 
 // datasetCommand returns a command with one argument, a dataset.
-func datasetCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context, d *app.Data, ref herb.Ref) error) *cobra.Command {
+func datasetCommand(r *runner, cmd *cobra.Command,
+	run func(ctx context.Context, d *app.Data, ref herb.Ref) error) *cobra.Command {
 	cmd.Args = expectArgs(1, 1, "one namespace/dataset; 'herbarium datasets list' lists them")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -223,7 +226,8 @@ func newDatasetsShow(r *runner) *cobra.Command {
 		if r.asJSON {
 			return writeJSON(r.Out, newDatasetJSON(ds))
 		}
-		fmt.Fprintf(r.Out, "%s: %s, access %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"), ds.Access, ds.Version)
+		fmt.Fprintf(r.Out, "%s: %s, access %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"),
+			ds.Access, ds.Version)
 		for _, line := range []string{ds.Title, ds.Description} {
 			if line != "" {
 				fmt.Fprintln(r.Out, escapeText(line))
@@ -257,7 +261,8 @@ question and is required if standard input is not a terminal.`,
 			if err != nil {
 				return err
 			}
-			if err := r.confirm(fmt.Sprintf("Remove %s with %s? This cannot be undone.", ref, herb.Plural(len(versions), "version", "versions"))); err != nil {
+			if err := r.confirm(fmt.Sprintf("Remove %s with %s? This cannot be undone.", ref,
+				herb.Plural(len(versions), "version", "versions"))); err != nil {
 				return err
 			}
 		}
@@ -272,7 +277,8 @@ question and is required if standard input is not a terminal.`,
 			return err
 		}
 		if !yes {
-			if err := r.confirm(fmt.Sprintf("Remove %s with %s from the server? This cannot be undone.", ref, herb.Plural(len(list.Versions), "version", "versions"))); err != nil {
+			if err := r.confirm(fmt.Sprintf("Remove %s with %s from the server? This cannot be undone.", ref,
+				herb.Plural(len(list.Versions), "version", "versions"))); err != nil {
 				return err
 			}
 		}

@@ -61,7 +61,8 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 				return err
 			}
 			defer out.Close()
-			notes, err := describe.Write(cmd.Context(), out, path, set, describe.Options{YAML: asYAML, Read: ingest.Options{Progress: display.bytes("reading")}})
+			notes, err := describe.Write(cmd.Context(), out, path, set,
+				describe.Options{YAML: asYAML, Read: ingest.Options{Progress: display.bytes("reading")}})
 			display.end()
 			if cmd.Context().Err() != nil {
 				return err
@@ -79,7 +80,8 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 }
 
 // findInput returns standard input as the only source.
-func (r *runner) findInput(ctx context.Context, as string, given readFlags) (path string, set descriptor.Set, err error) {
+func (r *runner) findInput(ctx context.Context, as string, given readFlags) (path string, set descriptor.Set,
+	err error) {
 	ref, err := herb.ParseRef(cmp.Or(as, "data/records"))
 	if err != nil {
 		return "", set, usage(err)

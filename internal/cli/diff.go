@@ -32,7 +32,8 @@ printed as they are, in the form of GET …/changes.ndjson.`,
   herbarium datasets diff garden/catalog 20260314T092653Z-k7q2mzx4ab --limit 0 | less
   herbarium datasets diff garden/catalog 20260314T092653Z-k7q2mzx4ab --json --to https://data.example.org`,
 		PreRunE: func(_ *cobra.Command, args []string) error {
-			if from, to = args[1], ""; len(args) > 2 {
+			from, to = args[1], ""
+			if len(args) > 2 {
 				to = args[2]
 			}
 			if limit < 0 {
@@ -46,12 +47,14 @@ printed as they are, in the form of GET …/changes.ndjson.`,
 			return r.writeDiff(ref, lines, limit)
 		})
 	})
-	cmd.Args = expectArgs(2, 3, "one namespace/dataset and one or two versions; 'herbarium datasets history' lists them")
+	cmd.Args = expectArgs(2, 3,
+		"one namespace/dataset and one or two versions; 'herbarium datasets history' lists them")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeVersion(), r.completeVersion())
 	r.addServer(cmd, remoteFlags{isKeyOptional: true}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		return r.writeDiff(ref, c.Changes(ctx, ref, from, to, rawQuery), limit)
 	})
-	stringFlag(cmd, &rawQuery, "query", "filters, search and fields: query `parameters` as in the URL of GET …/changes", offer())
+	stringFlag(cmd, &rawQuery, "query", "filters, search and fields: query `parameters` as in the URL of GET …/changes",
+		offer())
 	cmd.Flags().IntVar(&limit, "limit", defaultDiffLimit, "`number` of changes to print without --json; 0: all")
 	return r.jsonFlag(cmd, ", one change per line after the counts")
 }

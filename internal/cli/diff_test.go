@@ -11,12 +11,14 @@ import (
 func TestDatasetsDiff(t *testing.T) {
 	t.Parallel()
 	b := newBoth(t)
-	folder := filepath.Dir(write(t, "datapackage.json", `{"name": "shop", "resources": [{"name": "prices", "path": "prices.csv", "schema": {"primaryKey": "id"}}]}`))
+	folder := filepath.Dir(write(t, "datapackage.json",
+		`{"name": "shop", "resources": [{"name": "prices", "path": "prices.csv", "schema": {"primaryKey": "id"}}]}`))
 	long := strings.Repeat("ü", 200)
 	publish := func(file string) {
 		t.Helper()
 		rewrite(t, filepath.Join(folder, "prices.csv"), file)
-		if code, output := b.publish(t, file, filepath.Join(folder, "datapackage.json"), "--allow-breaking"); code != 0 {
+		if code, output := b.publish(t, file, filepath.Join(folder, "datapackage.json"),
+			"--allow-breaking"); code != 0 {
 			t.Fatal(output)
 		}
 	}
@@ -54,9 +56,12 @@ fields removed: old
 			{first + " --limit 0", want},
 			{first + " --limit 6", want},
 			{first + " --limit 2", strings.Join(lines[:6], "") + "4 more changes; --limit 0 prints all\n"},
-			{first + " --query ?price=7&_op=added", lines[0] + "2 added, 0 removed, 0 changed, 0 unchanged\n" + lines[2] + lines[3] + lines[8] + lines[9]},
-			{second + " " + first + " --query _fields=price&_op=changed", "shop/prices: SECOND → FIRST\n0 added, 0 removed, 2 changed, 2 unchanged\nfields added: old\nfields removed: new\n" +
-				"~ id: 1 | price: 3.20 → 3.00\n~ id: 2 | price: 2 → 1\n"},
+			{first + " --query ?price=7&_op=added", lines[0] + "2 added, 0 removed, 0 changed, 0 unchanged\n" +
+				lines[2] + lines[3] + lines[8] + lines[9]},
+			{second + " " + first + " --query _fields=price&_op=changed",
+				"shop/prices: SECOND → FIRST\n0 added, 0 removed, 2 changed, 2 unchanged\nfields added: old\nfields " +
+					"removed: new\n" +
+					"~ id: 1 | price: 3.20 → 3.00\n~ id: 2 | price: 2 → 1\n"},
 			{second, "shop/prices: SECOND → SECOND\n0 added, 0 removed, 0 changed, 6 unchanged\n"},
 		} {
 			args := append(strings.Fields("datasets diff shop/prices "+tt.args), side.server...)
@@ -73,7 +78,8 @@ fields removed: old
 		}
 		keyless := maps.Clone(side.e)
 		delete(keyless, "HERBARIUM_KEY")
-		if got := keyless.must(t, append(strings.Fields("datasets diff shop/prices "+first), side.server...)...); got != named.Replace(want) {
+		if got := keyless.must(t, append(strings.Fields("datasets diff shop/prices "+first),
+			side.server...)...); got != named.Replace(want) {
 			t.Errorf("%s: without a key, it prints\n%s", side.name, got)
 		}
 		for _, tt := range []struct {
@@ -86,7 +92,8 @@ fields removed: old
 			{"shop/prices " + first + " --query prise=1", `did you mean "price"?`, 2},
 			{"shop/none " + first, "shop/none", 1},
 		} {
-			if code, _, errOut := run(tt.args); code != tt.code && !(side.name == "remote" && code == 1) || !strings.Contains(errOut, tt.message) {
+			if code, _, errOut := run(tt.args); code != tt.code && !(side.name == "remote" && code == 1) ||
+				!strings.Contains(errOut, tt.message) {
 				t.Errorf("%s: %s ends with %d and %s", side.name, tt.args, code, errOut)
 			}
 		}

@@ -33,7 +33,8 @@ func (r *runner) writeDiff(ref herb.Ref, lines iter.Seq2[[]byte, error], limit i
 			r.writeDiffSummary(ref, s)
 			total = s.Total()
 		case limit > 0 && n > limit:
-			_, err := fmt.Fprintf(r.Out, "%s; --limit 0 prints all\n", herb.Plural(total-limit, "more change", "more changes"))
+			_, err := fmt.Fprintf(r.Out, "%s; --limit 0 prints all\n",
+				herb.Plural(total-limit, "more change", "more changes"))
 			return err
 		default:
 			err = r.writeChange(line)
@@ -154,7 +155,8 @@ func shown(s string) string {
 		}
 	}
 	isSpecial := func(c rune) bool { return !unicode.IsPrint(c) || strings.ContainsRune(`,|→"`, c) }
-	if s == "" || strings.TrimSpace(s) != s || strings.Contains(s, ": ") || !utf8.ValidString(s) || strings.ContainsFunc(s, isSpecial) {
+	if s == "" || strings.TrimSpace(s) != s || strings.Contains(s, ": ") || !utf8.ValidString(s) ||
+		strings.ContainsFunc(s, isSpecial) {
 		s = strconv.Quote(s)
 	}
 	return s + end

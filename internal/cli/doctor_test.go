@@ -79,8 +79,10 @@ func TestDoctor(t *testing.T) {
 	}
 	code, found := e.examine(t)
 	for name, want := range map[string]string{
-		"settings": "ok ", "data folder": "ok ", "database": "ok SQLite, intact, schema version", "catalogue": "ok 1 published dataset",
-		"published files": "ok 1 live version ", "object store": "ok not used", "address": "ok ", "clock": "ok ", "version": "ok herbarium ",
+		"settings": "ok ", "data folder": "ok ", "database": "ok SQLite, intact, schema version",
+		"catalogue":       "ok 1 published dataset",
+		"published files": "ok 1 live version ", "object store": "ok not used", "address": "ok ", "clock": "ok ",
+		"version": "ok herbarium ",
 	} {
 		check(t, code, found, name, want)
 	}
@@ -155,7 +157,8 @@ func TestDoctor_address(t *testing.T) {
 	e := newEnvironment(t)
 	s := e.serve(t)
 	addr := strings.TrimPrefix(s.url, "http://")
-	if code, found := e.examine(t, "--addr", addr); code != 0 || !strings.HasPrefix(found["address"], "ok a server is running on "+addr) {
+	if code, found := e.examine(t, "--addr", addr); code != 0 ||
+		!strings.HasPrefix(found["address"], "ok a server is running on "+addr) {
 		t.Errorf("exit code %d, found %v", code, found)
 	}
 	other, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")

@@ -56,9 +56,11 @@ func oddFiles() map[string]string {
 		"semicolons":       "a;b\nx,y;z\n\"p;q\";\"r\"\"s\"\n",
 		"semicolon-name":   "\"a;b\"\nx\ny;z\n",
 		"odd-names":        "\"a,b\",\"c\"\"d\",\"e\nf\",page,sort\n1,2,3,4,5\n",
-		"long-cells":       "a,b\n" + strings.Repeat("x", 300_000) + ",\"" + strings.Repeat("y\"\"\n,", 60_000) + "\"\nshort,\n",
-		"wide":             strings.Join(wide, ",") + "\n" + strings.Repeat("v,", 299) + "v\n" + strings.Repeat(",", 298) + "v\n",
-		"many":             many.String(),
+		"long-cells": "a,b\n" + strings.Repeat("x", 300_000) + ",\"" + strings.Repeat("y\"\"\n,", 60_000) +
+			"\"\nshort,\n",
+		"wide": strings.Join(wide, ",") + "\n" + strings.Repeat("v,", 299) + "v\n" +
+			strings.Repeat(",", 298) + "v\n",
+		"many": many.String(),
 	}
 }
 
@@ -76,7 +78,8 @@ func cellsOf(t *testing.T, file string, comma byte) (rows [][]string) {
 					t.Fatal("a quote is not closed")
 				}
 				if file[at] == '"' {
-					if at++; at == len(file) || file[at] != '"' {
+					at++
+					if at == len(file) || file[at] != '"' {
 						break
 					}
 				}
@@ -89,7 +92,8 @@ func cellsOf(t *testing.T, file string, comma byte) (rows [][]string) {
 		}
 		row = append(row, string(cell))
 		if at < len(file) && file[at] == comma {
-			if at++; at == len(file) || file[at] == '\r' || file[at] == '\n' {
+			at++
+			if at == len(file) || file[at] == '\r' || file[at] == '\n' {
 				row = append(row, "")
 			} else {
 				continue
@@ -156,7 +160,8 @@ func TestExport_specialFiles(t *testing.T) {
 func equalNDJSON(t *testing.T, want [][]string, lines string) bool {
 	t.Helper()
 	got := strings.SplitAfter(lines, "\n")
-	if got = got[:len(got)-1]; len(got) != len(want)-1 {
+	got = got[:len(got)-1]
+	if len(got) != len(want)-1 {
 		return false
 	}
 	for i, line := range got {
@@ -232,7 +237,8 @@ func TestExport_invalid(t *testing.T) {
 		{"no name of a dataset", []string{"Catalog"}, 2, "namespace/dataset"},
 		{"unknown dataset", []string{"garden/catalogue"}, 1, `did you mean "garden/catalog"?`},
 		{"unknown format", []string{"garden/catalog", "--format", "xml"}, 2, "choose csv, ndjson, xlsx or geojson"},
-		{"a name of another format", []string{"garden/catalog", "-o", filepath.Join(dir, "x.parquet")}, 2, "x.parquet: unsupported export format"},
+		{"a name of another format", []string{"garden/catalog", "-o", filepath.Join(dir, "x.parquet")}, 2,
+			"x.parquet: unsupported export format"},
 		{"page", []string{"garden/catalog", "--query", "page=2"}, 2, `"page" is given, but an export has no pages`},
 		{"unknown field", []string{"garden/catalog", "--query", "categori=tree"}, 2, `did you mean "category"?`},
 		{"folder", []string{"garden/catalog", "-o", dir}, 2, "is a folder"},
@@ -271,7 +277,8 @@ func TestExport_file(t *testing.T) {
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out bytes.Buffer
-	code = cli.Run(stopped, []string{"export", "garden/catalog", "-o", file}, cli.Terminal{Out: &out, Err: &out, Env: e.lookup})
+	code = cli.Run(stopped, []string{"export", "garden/catalog", "-o", file},
+		cli.Terminal{Out: &out, Err: &out, Env: e.lookup})
 	if code == 0 || content() != "old" {
 		t.Errorf("when it is stopped, code %d, the file is %q\n%s", code, content(), &out)
 	}
@@ -318,15 +325,18 @@ func TestExport_served(t *testing.T) {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e.must(t, "publish", write(t, "plants.csv", "id,name,kind\n1,Rose,shrub\n2,Fern,herb\n3,Rosemary,shrub\n"), "--as", "a/b")
+	e.must(t, "publish", write(t, "plants.csv", "id,name,kind\n1,Rose,shrub\n2,Fern,herb\n3,Rosemary,shrub\n"),
+		"--as", "a/b")
 	out := e.must(t, "explain", "a/b", "kind=shrub&search=ros*&sort=name")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	want := []string{"STEP METHOD RECORDS TIME", "kind eq shrub fill 2", `search "ros"* `, "records 1 to 2 sorted by name 2", "total 2"}
+	want := []string{"STEP METHOD RECORDS TIME", "kind eq shrub fill 2", `search "ros"* `,
+		"records 1 to 2 sorted by name 2", "total 2"}
 	if len(lines) != len(want) {
 		t.Fatalf("%d lines; want %d:\n%s", len(lines), len(want), out)
 	}
 	for i, line := range lines {
-		if line = strings.Join(strings.Fields(line), " "); !strings.HasPrefix(line, want[i]) {
+		line = strings.Join(strings.Fields(line), " ")
+		if !strings.HasPrefix(line, want[i]) {
 			t.Errorf("line %d is %q; want %q …", i, line, want[i])
 		}
 	}
@@ -355,7 +365,8 @@ func TestExplain_version(t *testing.T) {
 		"_version=" + version + "&per_page=1":          {2, "an export has no pages"},
 		"_version=" + version + "&category=tree":       {2, "unknown parameter"},
 	} {
-		if code, _, errOut := e.run(t, "export", "a/b", "--query", asked); code != want.code || !strings.Contains(errOut, want.message) {
+		if code, _, errOut := e.run(t, "export", "a/b", "--query", asked); code != want.code ||
+			!strings.Contains(errOut, want.message) {
 			t.Errorf("%s: exit code %d, %s", asked, code, errOut)
 		}
 	}
@@ -366,14 +377,16 @@ func TestExplain_version(t *testing.T) {
 func TestExport_geoJSON(t *testing.T) {
 	t.Parallel()
 	e, dir := newEnvironment(t), t.TempDir()
-	const source = "n,name,latitude,longitude\n1,Rose,52.5200,13.405\n2,\"a \"\"b\"\",\nc\",-90,180\n03,,90.0,-180\n4,nowhere,,\n"
+	const source = "n,name,latitude,longitude\n1,Rose,52.5200,13.405\n2,\"a " +
+		"\"\"b\"\",\nc\",-90,180\n03,,90.0,-180\n4,nowhere,,\n"
 	file, again := filepath.Join(dir, "places.csv"), filepath.Join(dir, "places.geojson")
 	must.NoError(t, os.WriteFile(file, []byte(source), 0o600))
 	e.must(t, "publish", file, "--as", "geo/first")
 	e.must(t, "export", "geo/first", "-o", again)
 	e.must(t, "publish", again, "--as", "geo/second")
 	fields := "_fields=n,name,latitude,longitude"
-	if want, got := e.must(t, "export", "geo/first"), e.must(t, "export", "geo/second", "--query", fields); got != want {
+	if want, got := e.must(t, "export", "geo/first"),
+		e.must(t, "export", "geo/second", "--query", fields); got != want {
 		t.Errorf("the records of the file (-source +file):\n%s", cmp.Diff(want, got))
 	}
 	features := e.must(t, "export", "geo/second", "--format", "geojson", "--query", fields)

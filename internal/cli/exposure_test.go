@@ -26,7 +26,8 @@ func TestPublish_hidden(t *testing.T) {
 		args []string
 	}{"command": {here, local, nil}, "--to": {there, remote, []string{"--to", remote.url}}} {
 		publish := func(path string, args ...string) (int, string) {
-			code, out, errOut := way.run(t, append(append([]string{"publish", path, "--as", "hr/staff"}, args...), way.args...)...)
+			code, out, errOut := way.run(t, append(append([]string{"publish", path, "--as", "hr/staff"}, args...),
+				way.args...)...)
 			return code, out + errOut
 		}
 		listing := func() string {
@@ -39,25 +40,30 @@ func TestPublish_hidden(t *testing.T) {
 		if code, out := publish(descriptor); code != 0 {
 			t.Fatalf("%s: %s", name, out)
 		}
-		elsewhere := write(t, "other/staff.csv", "name,phone,status\nAda,canary-1,public\nBob,canary-2,draft\nCy,canary-3,public\n")
+		elsewhere := write(t, "other/staff.csv",
+			"name,phone,status\nAda,canary-1,public\nBob,canary-2,draft\nCy,canary-3,public\n")
 		code, out := publish(elsewhere)
-		if got := listing(); code != 0 || !strings.Contains(out, "settings of the live version were kept; publish the file with a descriptor") ||
+		if got := listing(); code != 0 ||
+			!strings.Contains(out, "settings of the live version were kept; publish the file with a descriptor") ||
 			!strings.Contains(got, "Cy") || strings.Contains(got, "canary") || strings.Contains(got, "Bob") {
 			t.Errorf("%s without a descriptor: exit code %d\n%s\n%s", name, code, out, got)
 		}
 		put(t, descriptor, strings.Replace(hidingStaff, `{"name":"name"}`, `{"name":"name"},{"name":"phone"}`, 1))
 		for _, args := range [][]string{nil, {"--allow-breaking", "--force"}} {
 			code, out = publish(descriptor, args...)
-			if code != 3 || !strings.Contains(out, `column "phone", which the live version hides, becomes public`) || !strings.Contains(out, "use --allow-exposure\n") ||
+			if code != 3 || !strings.Contains(out, `column "phone", which the live version hides, becomes public`) ||
+				!strings.Contains(out, "use --allow-exposure\n") ||
 				strings.Contains(listing(), "canary") {
 				t.Errorf("%s %v: exit code %d\n%s", name, args, code, out)
 			}
 		}
 		code, out = publish(descriptor, "--json")
-		if code != 3 || !strings.Contains(out, `"requires":["allow_exposure"]`) || !strings.Contains(out, `"kind":"column_exposed","field":"phone","breaking":true,"exposure":true`) {
+		if code != 3 || !strings.Contains(out, `"requires":["allow_exposure"]`) ||
+			!strings.Contains(out, `"kind":"column_exposed","field":"phone","breaking":true,"exposure":true`) {
 			t.Errorf("%s as JSON: exit code %d\n%s", name, code, out)
 		}
-		if code, out = publish(descriptor, "--allow-exposure"); code != 0 || !strings.Contains(listing(), "canary-1") {
+		code, out = publish(descriptor, "--allow-exposure")
+		if code != 0 || !strings.Contains(listing(), "canary-1") {
 			t.Errorf("%s with consent: exit code %d\n%s", name, code, out)
 		}
 	}

@@ -15,8 +15,10 @@ func extremeValues() string {
 	for i, r := range [][6]string{
 		{"1234567890123456789", "1" + strings.Repeat("0", 18), "0", "0001-01-01", "0001-01-01T00:00:00Z", "a"},
 		{"1234567890123456789", "-1" + strings.Repeat("0", 18), digits, "9999-12-31", "9999-12-31T23:59:59Z", long},
-		{"1234567890123456789", "1" + strings.Repeat("0", 308), "-" + digits, "2024-02-29", "2024-02-29T12:30:00Z", "b"},
-		{"7", "0." + strings.Repeat("0", 307) + "1", "0." + digits[:900], "1970-01-01", "1970-01-01T00:00:00.123456789Z", ""},
+		{"1234567890123456789", "1" + strings.Repeat("0", 308), "-" + digits, "2024-02-29",
+			"2024-02-29T12:30:00Z", "b"},
+		{"7", "0." + strings.Repeat("0", 307) + "1", "0." + digits[:900], "1970-01-01",
+			"1970-01-01T00:00:00.123456789Z", ""},
 	} {
 		fmt.Fprintf(&b, "%d,%s,%s,%s,%s,%s,%s,%d,%d\n", i, r[0], r[1], r[2], r[3], r[4], r[5], 90-60*i, -180+120*i)
 	}
@@ -31,9 +33,12 @@ func TestServe_extremeValues(t *testing.T) {
 	e.must(t, "publish", write(t, "edge/values.csv", extremeValues()))
 	s := e.serve(t, "--request-timeout", "5m")
 	const page, api = "/datasets/edge/values", "/api/v1/edge/values"
-	paths := []string{"/", "/?search=very", "/api/v1", "/catalog.jsonld", "/openapi.json", page + "/about", page + "/api", page + "/versions", page + "/map", api, api + "/report", api + "/versions"}
-	grains := []string{"day", "day:year", "day:quarter", "day:month", "day:week", "day:day", "at:hour", "day:weekday", "day:month_of_year", "at:hour_of_day"}
-	for _, width := range []string{"1", "1000", "0.001", "1" + strings.Repeat("0", 15), "1" + strings.Repeat("0", 306)} {
+	paths := []string{"/", "/?search=very", "/api/v1", "/catalog.jsonld", "/openapi.json", page + "/about",
+		page + "/api", page + "/versions", page + "/map", api, api + "/report", api + "/versions"}
+	grains := []string{"day", "day:year", "day:quarter", "day:month", "day:week", "day:day", "at:hour", "day:weekday",
+		"day:month_of_year", "at:hour_of_day"}
+	for _, width := range []string{"1", "1000", "0.001", "1" + strings.Repeat("0", 15),
+		"1" + strings.Repeat("0", 306)} {
 		grains = append(grains, "post:"+width, "number:"+width)
 	}
 	grains = append(grains, "wide:1"+strings.Repeat("0", 995), "text")

@@ -58,37 +58,59 @@ func hostileFiles(t *testing.T) []hostileFile {
 	return []hostileFile{
 		{name: "as many columns as there can be", file: "x.csv", make: containing(columns(10_000)), n: 3},
 		{name: "one column more", file: "x.csv", make: containing(columns(10_001)), want: "more than 10000 columns"},
-		{name: "a long line", file: "x.csv", make: containing("a,b\n1," + long + "\n"), want: "line 2: the record is longer than"},
-		{name: "a long text in JSON", file: "x.json", make: containing(`[{"a":"` + long + `"}]`), want: "record 1, line 1: the record is longer than"},
-		{name: "a quote that is never closed", file: "x.csv", make: containing("a,b\n1,\"" + strings.Repeat("x\n", 5<<20)), want: "is the quote opened in line 2 never closed?"},
-		{name: "long names", file: "x.csv", make: containing(strings.Repeat("a", 1<<20) + ",b\n" + strings.Repeat("1,2\n", 9)), want: "bytes; at most 1000 are possible"},
-		{name: "cut within quotes", file: "x.csv", make: containing(rows.String() + "30000,\"name, c"), want: "line 30002: the quote opened here is never closed"},
-		{name: "cut gzip", file: "x.csv.gz", make: containing(packed[:len(packed)/2]), want: "the gzip data ends too early"},
+		{name: "a long line", file: "x.csv", make: containing("a,b\n1," + long + "\n"),
+			want: "line 2: the record is longer than"},
+		{name: "a long text in JSON", file: "x.json", make: containing(`[{"a":"` + long + `"}]`),
+			want: "record 1, line 1: the record is longer than"},
+		{name: "a quote that is never closed", file: "x.csv",
+			make: containing("a,b\n1,\"" + strings.Repeat("x\n", 5<<20)),
+			want: "is the quote opened in line 2 never closed?"},
+		{name: "long names", file: "x.csv",
+			make: containing(strings.Repeat("a", 1<<20) + ",b\n" + strings.Repeat("1,2\n", 9)),
+			want: "bytes; at most 1000 are possible"},
+		{name: "cut within quotes", file: "x.csv", make: containing(rows.String() + "30000,\"name, c"),
+			want: "line 30002: the quote opened here is never closed"},
+		{name: "cut gzip", file: "x.csv.gz", make: containing(packed[:len(packed)/2]),
+			want: "the gzip data ends too early"},
 		{name: "cut Parquet", file: "x.parquet", make: containing(table[:len(table)/2]), want: "Parquet"},
 		{name: "absurd length of what describes Parquet", file: "x.parquet",
 			make: containing(table[:len(table)-8] + "\xff\xff\xff\x7fPAR1"), want: "would begin before the file"},
-		{name: "absurd sizes in Parquet", file: "x.parquet", make: containing(absurdParquet(t, table)), want: "is damaged or truncated"},
-		{name: "rows without columns in Parquet", file: "x.parquet", make: containing(emptyParquet(t, table)), want: "rows without any column"},
-		{name: "virtual tables alone", file: "x.db", make: makeVirtualTables, want: `"words" is a virtual table, which is not published`},
+		{name: "absurd sizes in Parquet", file: "x.parquet", make: containing(absurdParquet(t, table)),
+			want: "is damaged or truncated"},
+		{name: "rows without columns in Parquet", file: "x.parquet", make: containing(emptyParquet(t, table)),
+			want: "rows without any column"},
+		{name: "virtual tables alone", file: "x.db", make: makeVirtualTables,
+			want: `"words" is a virtual table, which is not published`},
 		{name: "zip bomb", file: "x.xlsx", make: makeZipBomb, want: "unpacked bytes, which is too much"},
-		{name: "zero bytes", file: "x.csv", make: containing("a,b\n" + strings.Repeat("\x00", 1<<20)), want: "the file is not text"},
-		{name: "mixed encodings", file: "x.csv", make: containing(rows.String() + "1,é\n2,\xE9\n"), want: "the file mixes encodings"},
-		{name: "deep objects", file: "x.json", make: containing(strings.Repeat(`{"a":`, nesting) + "1" + strings.Repeat("}", nesting)), want: "nested more than 100 levels deep"},
+		{name: "zero bytes", file: "x.csv", make: containing("a,b\n" + strings.Repeat("\x00", 1<<20)),
+			want: "the file is not text"},
+		{name: "mixed encodings", file: "x.csv", make: containing(rows.String() + "1,é\n2,\xE9\n"),
+			want: "the file mixes encodings"},
+		{name: "deep objects", file: "x.json",
+			make: containing(strings.Repeat(`{"a":`, nesting) + "1" + strings.Repeat("}", nesting)),
+			want: "nested more than 100 levels deep"},
 		{name: "nothing", file: "x.csv", make: containing(""), want: "the file is empty"},
 		{name: "delimiters alone", file: "x.csv", make: containing(strings.Repeat(",,,\n", 100)), n: 0},
-		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must.NoError(t, os.Mkdir(path, 0o700)) }, want: "contains 0 datasets"},
+		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) {
+			must.NoError(t, os.Mkdir(path, 0o700))
+		}, want: "contains 0 datasets"},
 		{name: "a pipe", file: "x.csv", make: makePipe, want: "not a regular file"},
-		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must.NoError(t, os.Symlink(path, path)) }, want: "cannot be read"},
+		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) {
+			must.NoError(t, os.Symlink(path, path))
+		}, want: "cannot be read"},
 		{name: "a link out of a folder", file: "folder", make: func(t *testing.T, path string) {
 			must.NoError(t, os.Mkdir(path, 0o700))
 			must.NoError(t, os.Symlink("/etc/passwd", filepath.Join(path, "x.csv")))
 		}, want: "leads out of the folder"},
 		{name: "a path that leads out", file: "datapackage.json",
-			make: containing(`{"name":"n","resources":[{"name":"r","path":"../../etc/passwd"}]}`), want: "leads out of the folder"},
+			make: containing(`{"name":"n","resources":[{"name":"r","path":"../../etc/passwd"}]}`),
+			want: "leads out of the folder"},
 		{name: "a path to all of the machine", file: "datapackage.json",
-			make: containing(`{"name":"n","resources":[{"name":"r","path":"/etc/passwd"}]}`), want: `resources[0].path is "/etc/passwd"`},
+			make: containing(`{"name":"n","resources":[{"name":"r","path":"/etc/passwd"}]}`),
+			want: `resources[0].path is "/etc/passwd"`},
 		{name: "a name that leads out", file: "datapackage.json",
-			make: containing(`{"name":"../..","resources":[{"name":"../../x","data":[{"a":1}]}]}`), want: `cannot name a dataset after "../.."`},
+			make: containing(`{"name":"../..","resources":[{"name":"../../x","data":[{"a":1}]}]}`),
+			want: `cannot name a dataset after "../.."`},
 	}
 }
 
@@ -117,8 +139,10 @@ func TestPublish_hostile(t *testing.T) {
 			} else if n := s.total(t, "/api/v1/"+as+"/data?per_page=1"); n != tt.n {
 				t.Errorf("%s: %d records; want %d", tt.name, n, tt.n)
 			}
-		} else if code != 1 || out != "" || strings.Count(errOut, tt.want) != 1 || len(errOut) > 1000 || strings.Contains(errOut, "panic") {
-			t.Errorf("%s: exit code %d, output %.200q and this in place of %q:\n%.2000s", tt.name, code, out, tt.want, errOut)
+		} else if code != 1 || out != "" || strings.Count(errOut, tt.want) != 1 || len(errOut) > 1000 ||
+			strings.Contains(errOut, "panic") {
+			t.Errorf("%s: exit code %d, output %.200q and this in place of %q:\n%.2000s", tt.name, code, out,
+				tt.want, errOut)
 		}
 		if n := e.versions(t); n != versions {
 			t.Errorf("%s: there are %d files of versions; want %d", tt.name, n, versions)
@@ -155,7 +179,8 @@ func TestPut_hostile(t *testing.T) {
 		var body struct{ Message, Status string }
 		must.NoError(t, json.Unmarshal([]byte(a.Body), &body))
 		if want == "" && (a.Status != 200 || body.Status != "checked") ||
-			want != "" && (a.Status != 422 || !strings.Contains(body.Message, want) || len(body.Message) > 1000 || strings.Contains(body.Message, e["HERBARIUM_DATA"])) {
+			want != "" && (a.Status != 422 || !strings.Contains(body.Message, want) || len(body.Message) > 1000 ||
+				strings.Contains(body.Message, e["HERBARIUM_DATA"])) {
 			t.Errorf("%s: %d and this in place of %q: %.1000s", name, a.Status, want, a.Body)
 		}
 		if a := put("shop/stock", file, "x"); a.Status != 403 {
@@ -172,9 +197,12 @@ func TestPut_hostile(t *testing.T) {
 		t.Helper()
 		var b bytes.Buffer
 		form := multipart.NewWriter(&b)
-		must.NoError(t, errors.Join(form.WriteField("descriptor", descriptor), form.WriteField("file", "a\n1\n"), form.Close()))
-		a := s.do(t, http.MethodPut, "/api/v1/shop/prices/source?_allow_breaking=true&_check=true", b.String(), "X-API-Key", key, "Content-Type", form.FormDataContentType())
-		if a.Status != 200 && a.Status != 422 || strings.Contains(a.Body, "root:") { // the path of a file that was sent is ignored
+		must.NoError(t, errors.Join(form.WriteField("descriptor", descriptor), form.WriteField("file", "a\n1\n"),
+			form.Close()))
+		a := s.do(t, http.MethodPut, "/api/v1/shop/prices/source?_allow_breaking=true&_check=true", b.String(),
+			"X-API-Key", key, "Content-Type", form.FormDataContentType())
+		// the path of a file that was sent is ignored
+		if a.Status != 200 && a.Status != 422 || strings.Contains(a.Body, "root:") {
 			t.Errorf("%s: %d %.1000s", name, a.Status, a.Body)
 		}
 	}
@@ -203,7 +231,8 @@ func TestPut_hostile(t *testing.T) {
 	if _, after := s.get(t, stock); after != other {
 		t.Errorf("another dataset lists %s", after)
 	}
-	if left, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", "*.part*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", "*.part*")); err != nil ||
+		len(left) > 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
@@ -216,16 +245,20 @@ func TestPublish_dataFolder(t *testing.T) {
 	e["HERBARIUM_DATA"] = filepath.Join(dir, "data")
 	e.must(t, "publish", filepath.Join(dir, "shop"))
 	must.NoError(t, os.Symlink("../data/herbarium.db", filepath.Join(dir, "shop", "keys.db")))
-	for _, path := range []string{filepath.Join(dir, "data"), filepath.Join(dir, "data", "herbarium.db"), filepath.Join(dir, "shop", "keys.db")} {
+	for _, path := range []string{filepath.Join(dir, "data"), filepath.Join(dir, "data", "herbarium.db"),
+		filepath.Join(dir, "shop", "keys.db")} {
 		for _, args := range [][]string{{"publish", path}, {"publish", path, "--as", "shop/x"}, {"serve", path}} {
-			if code, out, errOut := e.run(t, args...); code != 1 || out != "" || !strings.Contains(errOut, "is in the data folder of the program (--data)") {
+			if code, out, errOut := e.run(t, args...); code != 1 || out != "" ||
+				!strings.Contains(errOut, "is in the data folder of the program (--data)") {
 				t.Errorf("%q: exit code %d\n%s%s", args, code, out, errOut)
 			}
 		}
 	}
 	code, out, errOut := e.run(t, "publish", dir)
 	if code != 1 || !strings.Contains(errOut, "data: data folder of the program (--data), which is never published") ||
-		!strings.Contains(errOut, "keys.db leads out of") && !strings.Contains(errOut, "keys.db is in the data folder") || !strings.Contains(out, "unchanged shop/prices") {
+		!strings.Contains(errOut, "keys.db leads out of") &&
+			!strings.Contains(errOut, "keys.db is in the data folder") ||
+		!strings.Contains(out, "unchanged shop/prices") {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}
 	if list := e.must(t, "datasets"); strings.Contains(list, "keys") || strings.Contains(list, "data/") {
@@ -288,7 +321,8 @@ func makeZipBomb(t *testing.T, path string) {
 	const book = `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ` +
 		`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`
 	for _, part := range [][2]string{
-		{"[Content_Types].xml", types}, {"_rels/.rels", fmt.Sprintf(relations, "officeDocument", "xl/workbook.xml")}, {"xl/workbook.xml", book},
+		{"[Content_Types].xml", types}, {"_rels/.rels", fmt.Sprintf(relations, "officeDocument", "xl/workbook.xml")},
+		{"xl/workbook.xml", book},
 		{"xl/_rels/workbook.xml.rels", fmt.Sprintf(relations, "worksheet", "worksheets/sheet1.xml")},
 	} {
 		w, err := z.Create(part[0])
@@ -296,7 +330,8 @@ func makeZipBomb(t *testing.T, path string) {
 		_, err = w.Write([]byte(part[1]))
 		must.NoError(t, err)
 	}
-	w, err := z.CreateRaw(&zip.FileHeader{Name: "xl/worksheets/sheet1.xml", Method: zip.Deflate, CompressedSize64: 1 << 20, UncompressedSize64: 4 << 30})
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "xl/worksheets/sheet1.xml", Method: zip.Deflate,
+		CompressedSize64: 1 << 20, UncompressedSize64: 4 << 30})
 	must.NoError(t, err)
 	_, err = w.Write(make([]byte, 1<<20))
 	must.NoError(t, err)

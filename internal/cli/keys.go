@@ -51,7 +51,9 @@ Scopes:
 	}
 	cmd.Flags().StringVar(&name, "name", "", "descriptive `name`")
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
-	stringFlag(cmd, &expires, "expires", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)", offer("12h", "30d", "90d", "52w"))
+	stringFlag(cmd, &expires, "expires",
+		"expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)",
+		offer("12h", "30d", "90d", "52w"))
 	return r.jsonFlag(cmd, ", with the key")
 }
 
@@ -60,7 +62,8 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		return usagef("--name is required")
 	}
 	if len(scopes) == 0 {
-		return usagef("--scope is required; valid scopes: plants:write; data:read and publish, each also for one dataset, as in publish:<namespace>/<dataset>, or a namespace, as in data:read:<namespace>/*")
+		return usagef("--scope is required; valid scopes: plants:write; data:read and publish, each also for one " +
+			"dataset, as in publish:<namespace>/<dataset>, or a namespace, as in data:read:<namespace>/*")
 	}
 	var parsed []herb.Scope
 	for _, s := range scopes {
@@ -86,7 +89,8 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		if !key.Expires.IsZero() {
 			expiry = "expires " + key.Expires.Format(time.RFC3339)
 		}
-		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it safely.\n",
+		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it "+
+			"safely.\n",
 			key.ID, printable(key.Name), herb.JoinScopes(key.Scopes, ","), expiry)
 		type created struct {
 			Secret string `json:"key"`
@@ -111,7 +115,8 @@ func parseTime(flag, s string, now time.Time, sign time.Duration) (time.Time, er
 	if d, ok := herb.ParsePeriod(s); ok {
 		return now.Add(sign * d), nil
 	}
-	const valid = "use a number with a unit, such as 90d, 8w, 12h or 30m, or a %s, such as 2030-01-31 or 2030-01-31T09:00:00Z"
+	const valid = "use a number with a unit, such as 90d, 8w, 12h or 30m, or a %s, such as 2030-01-31 or " +
+		"2030-01-31T09:00:00Z"
 	kind := map[bool]string{true: "date", false: "future date"}[sign < 0]
 	return time.Time{}, usagef("invalid --%s %q; "+valid, flag, s, kind)
 }
@@ -120,7 +125,8 @@ func newKeysList(r *runner) *cobra.Command {
 	return r.jsonFlag(&cobra.Command{
 		Use:   "list",
 		Short: "List the keys",
-		Long:  "List all keys, including expired and revoked ones. The keys themselves are not stored and cannot be shown.",
+		Long: "List all keys, including expired and revoked ones. The keys themselves are not stored and cannot be " +
+			"shown.",
 		Example: `  herbarium keys list
   herbarium keys list --json | jq -r 'select(.status == "active").name'`,
 		Args: noArgs,
@@ -136,10 +142,12 @@ func (r *runner) listKeys(ctx context.Context, d *app.Data) error {
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	return printList(r, keys, newKeyJSON, "ID\tNAME\tSTATUS\tSCOPES\tCREATED\tEXPIRES\tLAST USED", func(k herb.Key) []any {
-		return []any{k.ID, k.Name, k.Status(time.Now()), herb.JoinScopes(k.Scopes, ","), minute(k.Created, ""), minute(k.Expires, "never"),
-			minute(k.LastUsed, "never")}
-	})
+	return printList(r, keys, newKeyJSON, "ID\tNAME\tSTATUS\tSCOPES\tCREATED\tEXPIRES\tLAST USED",
+		func(k herb.Key) []any {
+			return []any{k.ID, k.Name, k.Status(time.Now()), herb.JoinScopes(k.Scopes, ","), minute(k.Created, ""),
+				minute(k.Expires, "never"),
+				minute(k.LastUsed, "never")}
+		})
 }
 
 // keyJSON is the output of a key with --json: its members without the hash.

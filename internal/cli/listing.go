@@ -39,10 +39,11 @@ running or not.`,
 
 func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string) error {
 	var e segment.Explanation
-	err := withListing(ctx, d, ref, rawQuery, query.String.Listing, func(view library.View, req *query.Request) (err error) {
-		e, err = view.Explain(ctx, req)
-		return err
-	})
+	err := withListing(ctx, d, ref, rawQuery, query.String.Listing,
+		func(view library.View, req *query.Request) (err error) {
+			e, err = view.Explain(ctx, req)
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,8 @@ With --output, the file is created only when it is complete, and not at all if t
 		chosen, err = exportFormat(format, file)
 		return usage(err)
 	}
-	stringFlag(cmd, &format, "format", "`format`: "+export.List("")+" (default: by the extension of the output file, else csv)", offer(formats...))
+	stringFlag(cmd, &format, "format", "`format`: "+export.List("")+
+		" (default: by the extension of the output file, else csv)", offer(formats...))
 	stringFlag(cmd, &rawQuery, "query", "filters, search and order: query `parameters` as in a listing URL", offer())
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
 	completeFlag(cmd, "output", offerPaths())
@@ -148,7 +150,8 @@ func exportFormat(format, file string) (export.Format, error) {
 	return export.CSV, nil
 }
 
-func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, f export.Format, w io.Writer) error {
+func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, f export.Format,
+	w io.Writer) error {
 	return withListing(ctx, d, ref, rawQuery, query.String.Export, func(view library.View, req *query.Request) error {
 		if err := f.CheckRequest(&view.Dataset, req); err != nil {
 			return usage(err)
@@ -178,7 +181,8 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery
 			return fmt.Errorf("exporting %s: %w", ref, err)
 		}
 		if telemetry.IsTerminal(r.Err) {
-			fmt.Fprintf(r.Err, "%s: %s, %s bytes\n", ref, herb.Plural(sum.Rows, "record", "records"), herb.Count(int(sum.Bytes)))
+			fmt.Fprintf(r.Err, "%s: %s, %s bytes\n", ref, herb.Plural(sum.Rows, "record", "records"),
+				herb.Count(int(sum.Bytes)))
 		}
 		return nil
 	})

@@ -47,7 +47,8 @@ Stop the servers on the source first: what they store during the migration is no
 	}
 	stringFlag(cmd, &given.from, "from", "`place` to copy from: a data folder or a postgres:// URL", offerFolders())
 	stringFlag(cmd, &given.to, "to", "`place` to copy to; a folder is created if it does not exist", offerFolders())
-	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store of --from, if both are databases")
+	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "",
+		"`URL` of the object store of --from, if both are databases")
 	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store of --to, if both are databases")
 	cmd.Flags().BoolVar(&given.check, "check", false, "compare only")
 	return cmd
@@ -61,7 +62,8 @@ func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to migrate.Pl
 	fromBlobs, toBlobs := herb.Address(f.fromBlobs), herb.Address(f.toBlobs)
 	switch a, b := herb.Address(f.from).IsPostgres(), herb.Address(f.to).IsPostgres(); {
 	case a && b && blobsGiven:
-		return from, to, usagef("both places are databases; set their object stores with --from-blobs and --to-blobs instead of --blobs")
+		return from, to, usagef(
+			"both places are databases; set their object stores with --from-blobs and --to-blobs instead of --blobs")
 	case !a && !b && blobsGiven:
 		return from, to, usagef("both places are folders; omit --blobs, which is for databases")
 	case a && !b && fromBlobs == "":
@@ -69,10 +71,12 @@ func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to migrate.Pl
 	case b && !a && toBlobs == "":
 		toBlobs = c.Blobs
 	}
-	if from, err = migrate.ParsePlace(f.from, fromBlobs); err != nil {
+	from, err = migrate.ParsePlace(f.from, fromBlobs)
+	if err != nil {
 		return from, to, usagef("--from: %w", err)
 	}
-	if to, err = migrate.ParsePlace(f.to, toBlobs); err != nil {
+	to, err = migrate.ParsePlace(f.to, toBlobs)
+	if err != nil {
 		return from, to, usagef("--to: %w", err)
 	}
 	if from == to {
@@ -110,7 +114,8 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 	fmt.Fprintf(r.Out, "  hash of source and target: %s\n", m.Hash)
 	r.printLeftOut("not copied", m)
 	if len(m.Changed) > 0 {
-		fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and migrate into an empty target.\n",
+		fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and migrate into an "+
+			"empty target.\n",
 			strings.Join(m.Changed, ", "))
 	}
 	return skipped(m)
@@ -149,8 +154,10 @@ func (r *runner) runMigration(name string, run func(migrate.Options) (migrate.Re
 
 // contents summarizes what was copied or compared.
 func contents(m migrate.Result) string {
-	s := fmt.Sprintf("%s, %s, %s with %s (%s)", herb.Plural(m.Plants, "plant", "plants"), herb.Plural(m.Keys, "key", "keys"),
-		herb.Plural(m.Datasets, "dataset", "datasets"), herb.Plural(m.Versions, "version", "versions"), herb.FormatBytes(m.Bytes))
+	s := fmt.Sprintf("%s, %s, %s with %s (%s)", herb.Plural(m.Plants, "plant", "plants"),
+		herb.Plural(m.Keys, "key", "keys"),
+		herb.Plural(m.Datasets, "dataset", "datasets"), herb.Plural(m.Versions, "version", "versions"),
+		herb.FormatBytes(m.Bytes))
 	if m.Sources > 0 {
 		s += ", " + herb.Plural(m.Sources, "kept source", "kept sources")
 	}
@@ -159,7 +166,8 @@ func contents(m migrate.Result) string {
 
 // additions summarizes what was new in the target.
 func additions(m migrate.Result, began time.Time) string {
-	return fmt.Sprintf("  new: %s, %s, %s, in %s", herb.Plural(m.NewPlants, "plant", "plants"), herb.Plural(m.NewKeys, "key", "keys"),
+	return fmt.Sprintf("  new: %s, %s, %s, in %s", herb.Plural(m.NewPlants, "plant", "plants"),
+		herb.Plural(m.NewKeys, "key", "keys"),
 		herb.Plural(m.NewFiles, "file", "files"), time.Since(began).Round(100*time.Millisecond))
 }
 
@@ -202,13 +210,15 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
 				r.Out = r.Err
 			}
 			m, err := r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
-				return migrate.Backup(herb.WithActor(cmd.Context(), commandLineActor()), from, to, archive, Version(), o)
+				return migrate.Backup(herb.WithActor(cmd.Context(), commandLineActor()), from, to, archive,
+					Version(), o)
 			})
 			if err != nil {
 				return err
 			}
 			if m.Unrecorded != nil {
-				fmt.Fprintf(r.Err, "warning: the backup is complete, but it cannot be recorded in the audit log; metrics report the age of an earlier one: %v\n", m.Unrecorded)
+				fmt.Fprintf(r.Err, "warning: the backup is complete, but it cannot be recorded in the audit log; "+
+					"metrics report the age of an earlier one: %v\n", m.Unrecorded)
 			}
 			r.printLeftOut("not in the backup", m)
 			return cmp.Or(r.print(backupResult{to, m}, "backed up %s\n  to %s", contents(m), to), skipped(m))
@@ -222,7 +232,8 @@ func rebuilds(m migrate.Result) string {
 	if m.Rebuilds == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n  %s of another release: the server rebuilds them after the restore", herb.Plural(m.Rebuilds, "index", "indexes"))
+	return fmt.Sprintf("\n  %s of another release: the server rebuilds them after the restore",
+		herb.Plural(m.Rebuilds, "index", "indexes"))
 }
 
 // configuredPlace returns the place of the settings.
@@ -284,11 +295,13 @@ If it exists, nothing is changed and the exit code is 3: remove it first.`,
 			case err != nil:
 				return err
 			case check && len(m.Skipped) > 0:
-				err = r.print(backupResult{args[0], m}, "the backup is damaged; it can be restored in part: %s%s", contents(m), rebuilds(m))
+				err = r.print(backupResult{args[0], m}, "the backup is damaged; it can be restored in part: %s%s",
+					contents(m), rebuilds(m))
 			case check:
 				err = r.print(backupResult{args[0], m}, "the backup is complete: %s%s", contents(m), rebuilds(m))
 			default:
-				err = r.print(backupResult{args[0], m}, "restored %s\n%s%s", contents(m), additions(m, began), rebuilds(m))
+				err = r.print(backupResult{args[0], m}, "restored %s\n%s%s", contents(m), additions(m, began),
+					rebuilds(m))
 			}
 			r.printLeftOut("not in the backup", m)
 			if replace && !check {
@@ -322,6 +335,7 @@ func (r *runner) restoreDataset(ctx context.Context, path string, to migrate.Pla
 	if err != nil {
 		return err
 	}
-	return cmp.Or(r.print(backupResult{path, m}, "restored %s with %s (%s) in %s", ref, herb.Plural(m.Versions, "version", "versions"),
+	return cmp.Or(r.print(backupResult{path, m}, "restored %s with %s (%s) in %s", ref,
+		herb.Plural(m.Versions, "version", "versions"),
 		herb.FormatBytes(m.Bytes), time.Since(began).Round(100*time.Millisecond)), skipped(m))
 }

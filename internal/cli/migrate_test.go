@@ -17,7 +17,8 @@ func TestMigrate(t *testing.T) {
 	e.must(t, "keys", "create", "--name", "ci", "--scope", "plants:write")
 	from, to := e["HERBARIUM_DATA"], filepath.Join(t.TempDir(), "new", "data")
 	out := e.must(t, "migrate", "--from", from, "--to", to)
-	for _, want := range []string{"migrated 0 plants, 1 key, ", "new: 0 plants, 1 key, ", "hash of source and target: sha256:"} {
+	for _, want := range []string{"migrated 0 plants, 1 key, ", "new: 0 plants, 1 key, ",
+		"hash of source and target: sha256:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it says\n%swithout %q", out, want)
 		}
@@ -42,10 +43,12 @@ func TestMigrate_invalid(t *testing.T) {
 		{"no target", []string{"--from", "a"}, 2, "--from and --to"},
 		{"the same", []string{"--from", "a/../b", "--to", "./b"}, 2, "the same place"},
 		{"no source", []string{"--from", "missing", "--to", "b"}, 1, `"missing" is not a data folder`},
-		{"blobs without a database", []string{"--from", "a", "--to", "b", "--blobs", files}, 2, "both places are folders"},
+		{"blobs without a database", []string{"--from", "a", "--to", "b", "--blobs", files}, 2,
+			"both places are folders"},
 		{"blobs of a folder", []string{"--from", "a", "--to", "b", "--from-blobs", files}, 2, "is a data folder"},
 		{"database without blobs", []string{"--from", "a", "--to", database}, 2, "add --blobs"},
-		{"whose blobs", []string{"--from", database + "1", "--to", database, "--blobs", files}, 2, "--from-blobs and --to-blobs"},
+		{"whose blobs", []string{"--from", database + "1", "--to", database, "--blobs", files}, 2,
+			"--from-blobs and --to-blobs"},
 		{"unknown object store", []string{"--from", database, "--to", "b", "--blobs", "ftp://x"}, 2, "ftp"},
 		{"no answer", []string{"--from", database, "--to", "b", "--blobs", files}, 1, "source: "},
 	} {
@@ -75,7 +78,8 @@ func TestBackupAndRestore(t *testing.T) {
 	e := newEnvironment(t)
 	e.must(t, "publish", garden)
 	e.must(t, "keys", "create", "--name", "ci", "--scope", "plants:write")
-	from, file, folder := e["HERBARIUM_DATA"], filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "new", "backup")+"/"
+	from, file, folder := e["HERBARIUM_DATA"], filepath.Join(t.TempDir(), "backup.tar"),
+		filepath.Join(t.TempDir(), "new", "backup")+"/"
 	for _, backup := range []string{file, folder} {
 		e.prints(t, "backed up 0 plants, 1 key, ", "backup", backup)
 		e.prints(t, "the backup is complete: 0 plants, 1 key, ", "restore", "--check", backup)
@@ -83,7 +87,8 @@ func TestBackupAndRestore(t *testing.T) {
 		e.prints(t, "new: 0 plants, 1 key, 1 file, ", "restore", backup, "--data", to)
 		e.must(t, "migrate", "--check", "--from", from, "--to", to)
 		code, _, errOut := e.run(t, "restore", backup, "--data", to)
-		if code != 3 || !strings.Contains(errOut, "has data; restore into another folder, or replace it with --replace") {
+		if code != 3 || !strings.Contains(errOut,
+			"has data; restore into another folder, or replace it with --replace") {
 			t.Errorf("a folder with data: the exit code is %d; restore prints\n%s", code, errOut)
 		}
 		e.must(t, "keys", "create", "--name", "alien", "--scope", "data:read", "--data", to)
@@ -97,7 +102,8 @@ func TestBackupAndRestore(t *testing.T) {
 		Audit       int `json:"audit_entries"`
 	}
 	must.NoError(t, json.Unmarshal([]byte(e.must(t, "restore", "--check", "--json", file)), &printed))
-	if printed.Path != file || printed.Keys != 1 || printed.Bytes == 0 || printed.Audit != 3 { // publish, key and the backup itself
+	// publish, key and the backup itself
+	if printed.Path != file || printed.Keys != 1 || printed.Bytes == 0 || printed.Audit != 3 {
 		t.Errorf("restore --json prints %+v", printed)
 	}
 	e.fails(t, 3, "garden/catalog exists; remove it", "restore", file, "--dataset", "garden/catalog")
@@ -128,16 +134,20 @@ func TestBackup_invalid(t *testing.T) {
 	}{
 		{"too many", []string{"backup", "a", "b"}, 2, "expected a file, a folder or -"},
 		{"nothing to restore", []string{"restore"}, 2, "expected a backup: a file, a folder or -"},
-		{"no data", []string{"backup", filepath.Join(dir, "x.tar"), "--data", filepath.Join(dir, "missing")}, 1, "is not a data folder"},
-		{"no backup", []string{"restore", filepath.Join(dir, "missing.tar"), "--data", dir}, 1, "missing.tar: no such file or directory"},
+		{"no data", []string{"backup", filepath.Join(dir, "x.tar"), "--data", filepath.Join(dir, "missing")}, 1,
+			"is not a data folder"},
+		{"no backup", []string{"restore", filepath.Join(dir, "missing.tar"), "--data", dir}, 1,
+			"missing.tar: no such file or directory"},
 		{"another file", []string{"restore", "--check", garden}, 1, "backup.ndjson: no such file or directory"},
 		{"a new folder", []string{"restore", "-", "--data", filepath.Join(dir, "new")}, 1, "backup.ndjson is missing"},
 		{"empty input", []string{"restore", "-", "--data", dir}, 1, "backup.ndjson is missing"},
-		{"replaced database", []string{"restore", "x", "--replace", "--database", "postgres://x/x", "--blobs", "file:///x"}, 2, "--replace is for a data folder"},
+		{"replaced database", []string{"restore", "x", "--replace", "--database", "postgres://x/x", "--blobs",
+			"file:///x"}, 2, "--replace is for a data folder"},
 	} {
 		code, _, errOut := e.run(t, tt.args...)
 		if code != tt.code || !strings.Contains(errOut, tt.want) {
-			t.Errorf("%s: the exit code is %d, want %d; it prints\n%swithout %q", tt.name, code, tt.code, errOut, tt.want)
+			t.Errorf("%s: the exit code is %d, want %d; it prints\n%swithout %q", tt.name, code, tt.code,
+				errOut, tt.want)
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -160,7 +170,8 @@ func TestRestore_keptSource(t *testing.T) {
 	restored.prints(t, "1 kept source\n  new: 0 plants, 1 key, 2 files", "restore", backup)
 	e.prints(t, "1 kept source", "migrate", "--from", e["HERBARIUM_DATA"], "--to", migrated["HERBARIUM_DATA"])
 	for _, other := range []environment{restored, migrated} {
-		if status, got := other.serve(t).get(t, "/api/v1/shop/prices/source", "X-API-Key", e["HERBARIUM_KEY"]); status != 200 || got != content {
+		if status, got := other.serve(t).get(t, "/api/v1/shop/prices/source", "X-API-Key",
+			e["HERBARIUM_KEY"]); status != 200 || got != content {
 			t.Errorf("the source is %d %q", status, got)
 		}
 	}
@@ -185,13 +196,16 @@ func TestMigrate_skipped(t *testing.T) {
 		out, json string
 	}{
 		{[]string{"migrate", "--from", e["HERBARIUM_DATA"], "--to", to}, "migrated " + rest, ""},
-		{[]string{"migrate", "--from", e["HERBARIUM_DATA"], "--to", to, "--check"}, "equal, except for what cannot be read: " + rest, ""},
+		{[]string{"migrate", "--from", e["HERBARIUM_DATA"], "--to", to, "--check"},
+			"equal, except for what cannot be read: " + rest, ""},
 		{[]string{"backup", archive}, "backed up " + rest, "--json"},
-		{[]string{"restore", intact, "--check"}, "the backup is damaged; it can be restored in part: " + rest, "--json"},
+		{[]string{"restore", intact, "--check"}, "the backup is damaged; it can be restored in part: " +
+			rest, "--json"},
 		{[]string{"restore", intact, "--data", filepath.Join(t.TempDir(), "restored")}, "restored " + rest, ""},
 	} {
 		code, out, errOut := e.run(t, tt.args...)
-		if code != 1 || !strings.Contains(out, tt.out) || !strings.Contains(errOut, "herbarium: shop/b is left out, because its live version ") {
+		if code != 1 || !strings.Contains(out, tt.out) ||
+			!strings.Contains(errOut, "herbarium: shop/b is left out, because its live version ") {
 			t.Errorf("%v: exit code %d\n%s%s", tt.args, code, out, errOut)
 		}
 		if tt.json == "" {
@@ -200,7 +214,8 @@ func TestMigrate_skipped(t *testing.T) {
 		code, out, _ = e.run(t, append(tt.args, tt.json)...)
 		var printed struct{ Skipped []map[string]string }
 		must.NoError(t, json.Unmarshal([]byte(out), &printed))
-		if code != 1 || len(printed.Skipped) != 1 || printed.Skipped[0]["dataset"] != "shop/b" || printed.Skipped[0]["omitted"] != "dataset" ||
+		if code != 1 || len(printed.Skipped) != 1 || printed.Skipped[0]["dataset"] != "shop/b" ||
+			printed.Skipped[0]["omitted"] != "dataset" ||
 			printed.Skipped[0]["reason"] == "" || printed.Skipped[0]["version"] == "" {
 			t.Errorf("%v: exit code %d\n%s", tt.args, code, out)
 		}

@@ -161,7 +161,8 @@ func writeFile(path string, write func(io.Writer) error) error {
 		}
 		return errors.Join(write(f), f.Close())
 	default:
-		if path, err = filepath.EvalSymlinks(path); err != nil { // replace the file, not the link to it
+		path, err = filepath.EvalSymlinks(path)
+		if err != nil { // replace the file, not the link to it
 			return err
 		}
 	}

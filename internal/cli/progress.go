@@ -44,7 +44,8 @@ type progressDisplay struct {
 
 // newProgress returns a progress display on standard error. The caller must call end.
 func (r *runner) newProgress(what string) *progressDisplay {
-	p := &progressDisplay{out: r.Err, terminal: telemetry.IsTerminal(r.Err), now: time.Now, what: what, began: time.Now()}
+	p := &progressDisplay{out: r.Err, terminal: telemetry.IsTerminal(r.Err), now: time.Now, what: what,
+		began: time.Now()}
 	if p.terminal {
 		p.redraw()
 	}
@@ -104,8 +105,10 @@ func (p *progressDisplay) records(phase string, s query.Stream) query.Stream {
 	s.Records = func(yield func([]byte, error) bool) {
 		n := 0
 		for rec, err := range all {
-			if n++; n%1024 == 0 {
-				p.update(progress.Progress{Phase: phase, Done: int64(n), Total: int64(s.Total), Records: n, Elapsed: p.now().Sub(p.began)})
+			n++
+			if n%1024 == 0 {
+				p.update(progress.Progress{Phase: phase, Done: int64(n), Total: int64(s.Total), Records: n,
+					Elapsed: p.now().Sub(p.began)})
 			}
 			if !yield(rec, err) {
 				return

@@ -17,7 +17,8 @@ func TestProgressLine(t *testing.T) {
 		want string
 	}{
 		"bytes": {
-			progress.Progress{Phase: "reading", Step: 3, Steps: 5, Done: 500_000, Total: 2_000_000, Bytes: true, Records: 12_000, Elapsed: 2 * time.Second},
+			progress.Progress{Phase: "reading", Step: 3, Steps: 5, Done: 500_000, Total: 2_000_000, Bytes: true,
+				Records: 12_000, Elapsed: 2 * time.Second},
 			"reading (3/5) 2s, 25 %, 12,000 records, 488 KiB of 1.9 MiB, about 6s left, 6,000/s",
 		},
 		"no total": {
@@ -28,8 +29,9 @@ func TestProgressLine(t *testing.T) {
 			progress.Progress{Phase: "sorting", Step: 4, Steps: 5, Done: 1, Total: 4, Elapsed: time.Second},
 			"sorting (4/5) 1s, 25 %, about 3s left",
 		},
-		"optional phase": {progress.Progress{Phase: "inferring types", Steps: 4, Done: 1, Total: 4}, "inferring types, 25 %"},
-		"just begun":     {progress.Progress{Phase: "checking", Step: 5, Steps: 5}, "checking (5/5)"},
+		"optional phase": {progress.Progress{Phase: "inferring types", Steps: 4, Done: 1, Total: 4},
+			"inferring types, 25 %"},
+		"just begun": {progress.Progress{Phase: "checking", Step: 5, Steps: 5}, "checking (5/5)"},
 		"too early": {
 			progress.Progress{Phase: "x", Done: 1, Total: 1000, Elapsed: 3 * time.Second}, "x 3s, 0 %",
 		},
@@ -56,8 +58,10 @@ func TestProgress(t *testing.T) {
 		terminal bool
 		want     string
 	}{
-		"terminal": {"f", true, line("f: a, 1 %") + line("f: a, 2 %") + line("f: b") + line("f: b 3s") + line("f: b, 70 %") + "\r\x1b[K"},
-		"long name": {long, true, line(clipped+": a, 1 %") + line(clipped+": a, 2 %") + line(clipped+": b") + line(clipped+": b 3s") +
+		"terminal": {"f", true, line("f: a, 1 %") + line("f: a, 2 %") + line("f: b") + line("f: b 3s") +
+			line("f: b, 70 %") + "\r\x1b[K"},
+		"long name": {long, true, line(clipped+": a, 1 %") + line(clipped+": a, 2 %") + line(clipped+": b") +
+			line(clipped+": b 3s") +
 			line(clipped+": b, 70 %") + "\r\x1b[K"},
 		"pipe": {"f", false, "f: a, 1 %\nf: b\nf: b, 70 %\n"},
 	} {
@@ -65,7 +69,8 @@ func TestProgress(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
 			now := time.Unix(0, 0)
-			p := &progressDisplay{out: &out, terminal: c.terminal, now: func() time.Time { return now }, what: c.what, began: now}
+			p := &progressDisplay{out: &out, terminal: c.terminal, now: func() time.Time { return now },
+				what: c.what, began: now}
 			at := func(ms int, show func()) {
 				now = time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond)
 				show()

@@ -56,7 +56,8 @@ func TestPublish_protected(t *testing.T) {
 	if access() != "key" {
 		t.Errorf("access is %s", access())
 	}
-	if code, _, errOut := e.run(t, "datasets", "rollback", "vault/people"); code != 3 || access() != "key" || !strings.Contains(errOut, "use --allow-exposure\n") {
+	if code, _, errOut := e.run(t, "datasets", "rollback", "vault/people"); code != 3 || access() != "key" ||
+		!strings.Contains(errOut, "use --allow-exposure\n") {
 		t.Errorf("rollback to an open version: exit code %d, access is %s\n%s", code, access(), errOut)
 	}
 	e.must(t, "datasets", "rollback", "vault/people", "--allow-exposure")
@@ -84,7 +85,8 @@ func TestServe_watchDescriptorRemoved(t *testing.T) {
 		if status, body := s.get(t, "/api/v1/hr/people/data"); status != http.StatusNotFound {
 			t.Errorf("hr/people: %d %s", status, body)
 		}
-		for _, path := range []string{"/", "/openapi.json", "/catalog.jsonld", "/api/v1/vault/people", "/datasets/vault/people/versions"} {
+		for _, path := range []string{"/", "/openapi.json", "/catalog.jsonld", "/api/v1/vault/people",
+			"/datasets/vault/people/versions"} {
 			if _, body := s.get(t, path); strings.Contains(body, "alice") || strings.Contains(body, folder) {
 				t.Errorf("%s shows a value or a path", path)
 			}
@@ -92,7 +94,8 @@ func TestServe_watchDescriptorRemoved(t *testing.T) {
 	}
 	protected()
 	must.NoError(t, os.Remove(descriptor))
-	until(t, "the file without its descriptor is rejected", func() bool { return strings.Contains(s.log.String(), "which requires a key") })
+	until(t, "the file without its descriptor is rejected",
+		func() bool { return strings.Contains(s.log.String(), "which requires a key") })
 	protected()
 	s.stop()
 	s = e.serve(t, "--watch", folder)
@@ -109,10 +112,12 @@ func TestServe_rejectedProtected(t *testing.T) {
 	put(t, descriptor, `{"name":"vault","resources":[{"name":"people","path":"people.csv","schema":{"fields":[{"name":"mail"}],"primaryKey":"mail"},
 		"herbarium":{"access":"key","expectations":[{"query":"mail=bob@example.org","first":{"mail":"carol@example.org"}}]}}]}`)
 	s := e.serve(t, descriptor)
-	if _, _, errOut := e.run(t, "datasets"); !strings.Contains(errOut, "alice@example.org") || !strings.Contains(s.log.String(), "alice@example.org") {
+	if _, _, errOut := e.run(t, "datasets"); !strings.Contains(errOut, "alice@example.org") ||
+		!strings.Contains(s.log.String(), "alice@example.org") {
 		t.Errorf("the reason is not reported:\n%s\n%s", errOut, s.log)
 	}
-	for _, path := range []string{"/", "/openapi.json", "/catalog.jsonld", "/api/v1", "/api/v1/vault/people", "/datasets/vault/people", "/readyz"} {
+	for _, path := range []string{"/", "/openapi.json", "/catalog.jsonld", "/api/v1", "/api/v1/vault/people",
+		"/datasets/vault/people", "/readyz"} {
 		if _, body := s.get(t, path); strings.Contains(body, "@example.org") {
 			t.Errorf("%s quotes a value", path)
 		}

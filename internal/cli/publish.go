@@ -80,12 +80,14 @@ rejected or failed), version, changes and report.`,
 			app.LimitMemory(app.PublishMemory)
 			opts.Consents = consents()
 			var err error
-			if opts.Message, err = herb.ParseMessage(message); err != nil {
+			opts.Message, err = herb.ParseMessage(message)
+			if err != nil {
 				return usage(err)
 			}
 			var client *remote.Client
 			if server.given(cmd) {
-				if client, err = r.client(cmd, server); err != nil {
+				client, err = r.client(cmd, server)
+				if err != nil {
 					return err
 				}
 			}
@@ -121,15 +123,22 @@ rejected or failed), version, changes and report.`,
 		},
 	}
 	stringFlag(cmd, &given.as, "as", "publish one file under this `namespace/dataset`", r.completeDataset())
-	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor or the folder, else the setting access)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
+	stringFlag(cmd, &given.access, "access",
+		"`access` to the records: open or key (default: as in the descriptor or the folder, else the setting access)",
+		offer(string(herb.AccessOpen), string(herb.AccessKey)))
 	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	server.add(cmd, "send the files to the server at this `URL` instead of publishing them on this machine")
-	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
-	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print what was compared for the delimiter, the header and the footnotes of each file, the evidence, its words in two encodings, and how to select another one")
-	stringFlag(cmd, &message, "message", "`text` about the version, such as 'Autumn prices': one line, which lists of versions show", offer())
+	cmd.Flags().BoolVar(&opts.Check, "check", false,
+		"validate without publishing, and print the report and the changes")
+	cmd.Flags().BoolVar(&opts.explain, "explain", false,
+		"print what was compared for the delimiter, the header and the footnotes of each file, the evidence, its "+
+			"words in two encodings, and how to select another one")
+	stringFlag(cmd, &message, "message",
+		"`text` about the version, such as 'Autumn prices': one line, which lists of versions show", offer())
 	consents = addConsents(cmd.Flags(), "publish", herb.Consents())
-	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
+	cmd.Flags().BoolVar(&opts.Force, "force", false,
+		"publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
 	addSettings(cmd.Flags(), groupFiles, "keep", "keep_for", "cache_size", "retention")
 	return r.jsonFlag(cmd, " only, one dataset per line")
@@ -156,7 +165,8 @@ func (f publishFlags) apply(sources []descriptor.Source) error {
 }
 
 // discover returns the sources at the paths.
-func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []string, given publishFlags) (set descriptor.Set, err error) {
+func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []string,
+	given publishFlags) (set descriptor.Set, err error) {
 	if given.as == "" {
 		if slices.Contains(paths, stdinPath) {
 			return set, usagef("standard input has no name; set one with --as namespace/dataset")
@@ -175,7 +185,8 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 		return set, err
 	}
 	if paths[0] == stdinPath {
-		if set.Sources[0], err = r.copyInput(ctx, ref, given.readFlags); err == nil {
+		set.Sources[0], err = r.copyInput(ctx, ref, given.readFlags)
+		if err == nil {
 			set.Sources[0], err = finder.AsInput(ctx, set.Sources[0], "")
 		}
 	} else {
@@ -226,7 +237,8 @@ func (r *runner) publish(ctx context.Context, to publisher, set descriptor.Set, 
 		verb, outcome = "checked", "would not be published"
 	}
 	if len(set.Sources)+len(set.Skipped)+len(set.Errors) > 1 {
-		fmt.Fprintf(r.Err, "%s %s, %d unchanged, %d failed; %s skipped\n", herb.Plural(len(set.Sources)-unchanged-failed, "dataset", "datasets"),
+		fmt.Fprintf(r.Err, "%s %s, %d unchanged, %d failed; %s skipped\n",
+			herb.Plural(len(set.Sources)-unchanged-failed, "dataset", "datasets"),
 			verb, unchanged, failed+len(set.Errors), herb.Plural(len(set.Skipped), "file", "files"))
 	}
 	if failed == 0 {

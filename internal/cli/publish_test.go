@@ -66,7 +66,8 @@ func TestPublish_rejected(t *testing.T) {
 	}
 	for _, want := range []string{
 		`herbarium: shop/prices: rejected`, `- field "price" appears to be renamed to "cost"`,
-		"- more than half of the records are missing: 1 instead of 3", "--allow-breaking", "1 of 1 datasets not published",
+		"- more than half of the records are missing: 1 instead of 3", "--allow-breaking",
+		"1 of 1 datasets not published",
 	} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("no %q in\n%s", want, errOut)
@@ -76,7 +77,8 @@ func TestPublish_rejected(t *testing.T) {
 		t.Errorf("%d files; the dataset is now\n%s", e.versions(t), out)
 	}
 	e.must(t, "publish", file, "--allow-breaking")
-	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "1 record,") || !strings.Contains(out, "cost") {
+	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "1 record,") ||
+		!strings.Contains(out, "cost") {
 		t.Errorf("after --allow-breaking the dataset is\n%s", out)
 	}
 }
@@ -96,7 +98,8 @@ func TestPublish_oneOfSeveralRejected(t *testing.T) {
 	for _, p := range parseLines(t, out) {
 		got[p.Dataset] = p.Status
 	}
-	if code != 3 || got["shop/a"] != "rejected" || got["shop/b"] != "published" || got["shop/c"] != "failed" || len(got) != 3 {
+	if code != 3 || got["shop/a"] != "rejected" || got["shop/b"] != "published" || got["shop/c"] != "failed" ||
+		len(got) != 3 {
 		t.Errorf("exit code %d, %v\n%s", code, got, errOut)
 	}
 	if !strings.Contains(errOut, "2 of 3 datasets not published") {
@@ -126,7 +129,8 @@ func TestPublish_json(t *testing.T) {
 	}
 	first := run("published")
 	if first.Version == "" || first.Records != 2 || first.Report.Columns[1].Evidence != "number: 1 of 2; 1 empty" ||
-		first.Report.Columns[1].Max != "1.50" || !strings.HasPrefix(first.Report.Cells, "sha256:") || !strings.HasPrefix(first.Report.Columns[2].Evidence, "text: ") {
+		first.Report.Columns[1].Max != "1.50" || !strings.HasPrefix(first.Report.Cells, "sha256:") ||
+		!strings.HasPrefix(first.Report.Columns[2].Evidence, "text: ") {
 		t.Errorf("published: %+v", first)
 	}
 	if p := run("unchanged"); p.Version != first.Version || p.Report.Cells != first.Report.Cells {
@@ -134,7 +138,8 @@ func TestPublish_json(t *testing.T) {
 	}
 	rewrite(t, file, "code,price,when\n007,cheap,01/02/2024\n008,2,\n")
 	p := run("rejected")
-	if p.Error == "" || p.Replaces != first.Version || p.Version != "" || len(p.Changes) == 0 || p.Changes[0].Kind != versions.TypeChanged {
+	if p.Error == "" || p.Replaces != first.Version || p.Version != "" || len(p.Changes) == 0 ||
+		p.Changes[0].Kind != versions.TypeChanged {
 		t.Errorf("rejected: %+v", p)
 	}
 	if p := run("published", "--allow-breaking"); p.Replaces != first.Version {
@@ -151,7 +156,8 @@ func TestPublish_report(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	file := write(t, "shop/prices.csv", "code,price\n007,1.50\n008,\n")
-	table := []string{"csv, comma between values; 2 rows", "content hash: sha256:", "FIELD", "number: 1 of 2; 1 empty", `"007" (line 2)`}
+	table := []string{"csv, comma between values; 2 rows", "content hash: sha256:", "FIELD", "number: 1 of 2; 1 empty",
+		`"007" (line 2)`}
 	wants := func(what, out string, wants ...string) {
 		t.Helper()
 		for _, want := range wants {
@@ -170,9 +176,11 @@ func TestPublish_report(t *testing.T) {
 		t.Errorf("check: exit code %d, %d files", code, e.versions(t))
 	}
 	wants("report", e.must(t, "publish", "--report", file), append(table, "published shop/prices: 2 records")...)
-	wants("datasets report", e.must(t, "datasets", "report", "shop/prices"), append(table, "note: code: numbers with leading zeros")...)
+	wants("datasets report", e.must(t, "datasets", "report", "shop/prices"),
+		append(table, "note: code: numbers with leading zeros")...)
 	rewrite(t, file, "code,added,price\n007,x,1.50\n")
-	if code, out, errOut = e.run(t, "publish", "--check", file); code != 0 {
+	code, out, errOut = e.run(t, "publish", "--check", file)
+	if code != 0 {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 	wants("check again", out, `+ field "added" is added, a text`, "~ the number of records is 1 instead of 2")
@@ -193,16 +201,20 @@ func TestPublish_report(t *testing.T) {
 func TestPublish_layout(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	file := write(t, "shop/prices.csv", "Prices,,\n\ncode,price,stock\na,1.50,2\nb,2,3\n,,\nc,3,4\n\nSource: shop\nNote: no tax\n")
+	file := write(t, "shop/prices.csv",
+		"Prices,,\n\ncode,price,stock\na,1.50,2\nb,2,3\n,,\nc,3,4\n\nSource: shop\nNote: no tax\n")
 	code, out, errOut := e.run(t, "publish", file)
 	const kept = "; set header=none to keep all, or header=3 to keep those below it"
-	for _, want := range []string{"note: header: line 3 names the columns\n", "note: left out: 4 lines: 1 (above the table: Prices,,), 6 (no value), 9 (footnote: Source: shop) and 1 more, which the report lists" + kept} {
+	for _, want := range []string{"note: header: line 3 names the columns\n",
+		"note: left out: 4 lines: 1 (above the table: Prices,,), 6 (no value), 9 (footnote: Source: shop) and 1 " +
+			"more, which the report lists" + kept} {
 		if code != 0 || !strings.Contains(errOut, want) {
 			t.Errorf("exit code %d, no %q in\n%s%s", code, want, out, errOut)
 		}
 	}
 	report := e.must(t, "datasets", "report", "shop/prices")
-	for _, want := range []string{"lines of the file that are not records: 5 (1 header, 4 left out)\n", "left out: line 10 (footnote: Note: no tax)\n"} {
+	for _, want := range []string{"lines of the file that are not records: 5 (1 header, 4 left out)\n",
+		"left out: line 10 (footnote: Note: no tax)\n"} {
 		if !strings.Contains(report, want) {
 			t.Errorf("no %q in\n%s", want, report)
 		}
@@ -257,17 +269,23 @@ func TestPublish_input(t *testing.T) {
 	}{
 		{"CSV", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "published s/csv: 1 record,"},
 		{"the same again", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "unchanged s/csv"},
-		{"a format that is named", "{\"a\":1}\n{\"a\":2}", []string{"publish", "-", "--as", "s/lines", "--format", "ndjson"}, 0, "published s/lines: 2 records"},
-		{"gzip", gzipped(t, "a\n1\n"), []string{"publish", "-", "--as", "s/gzip", "--access", "key"}, 0, "published s/gzip: 1 record,"},
+		{"a format that is named", "{\"a\":1}\n{\"a\":2}", []string{"publish", "-", "--as", "s/lines", "--format",
+			"ndjson"}, 0, "published s/lines: 2 records"},
+		{"gzip", gzipped(t, "a\n1\n"), []string{"publish", "-", "--as", "s/gzip", "--access", "key"}, 0,
+			"published s/gzip: 1 record,"},
 		{"a bad line", "a,b\n1,2,3\n", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: line 2: "},
 		{"nothing", "", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: the file is empty"},
 		{"no name", "a\n", []string{"publish", "-"}, 2, "set one with --as namespace/dataset"},
 		{"and a file", "a\n", []string{"publish", "-", "x.csv", "--as", "s/two"}, 2, "expected one file"},
-		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2, `unknown format "xml"; valid formats: csv, `},
-		{"an unknown encoding", "a\n", []string{"publish", "-", "--as", "s/x", "--encoding", "klingon"}, 2, `unknown encoding "klingon"; `},
-		{"the name of the plants", "a\n", []string{"publish", "-", "--as", "store/plants"}, 1, "store/plants is reserved"},
+		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2,
+			`unknown format "xml"; valid formats: csv, `},
+		{"an unknown encoding", "a\n", []string{"publish", "-", "--as", "s/x", "--encoding", "klingon"}, 2,
+			`unknown encoding "klingon"; `},
+		{"the name of the plants", "a\n", []string{"publish", "-", "--as", "store/plants"}, 1,
+			"store/plants is reserved"},
 		{"described", "a|b\n1|2\n", []string{"describe", "-"}, 0, `"path": "records.csv"`},
-		{"described under a name", "[{\"a\":1}]", []string{"describe", "-", "--as", "shop/prices"}, 0, "save the described data next to it as prices.json"},
+		{"described under a name", "[{\"a\":1}]", []string{"describe", "-", "--as", "shop/prices"}, 0,
+			"save the described data next to it as prices.json"},
 		{"described, bad", "a,b\n1,2,3\n", []string{"describe", "-"}, 1, "standard input: line 2: "},
 		{"described with a header", "1|2\n", []string{"describe", "-", "--header", "none"}, 0, `"header": false`},
 		{"a name for a file", "a\n", []string{"describe", "x.csv", "--as", "a/b"}, 2, "--as applies to standard input"},
@@ -327,14 +345,16 @@ func TestPublish_explains(t *testing.T) {
 	e := newEnvironment(t)
 	e.must(t, "publish", write(t, "a.csv", "id,price\n1,5\n2,7\n"), "--as", "shop/a")
 	code, _, errOut := e.run(t, "publish", write(t, "a.csv", "id,price\n1,5\n2,seven\n"), "--as", "shop/a")
-	if want := `field "price" is a text instead of a number (text: "seven" (line 3) is not a number`; code != 3 || !strings.Contains(errOut, want) {
+	if want := `field "price" is a text instead of a number (text: "seven" (line 3) is not a number`; code != 3 ||
+		!strings.Contains(errOut, want) {
 		t.Errorf("exit code %d; want 3 and %q in\n%s", code, want, errOut)
 	}
 	folder := filepath.Dir(write(t, "b.csv", "id,price,title\n1,5,Rose\n"))
 	descriptor := `{"name":"shop","resources":[{"path":"b.csv","schema":{"fields":[{"name":"id"},{"name":"prize"}]}}]}`
 	must.NoError(t, os.WriteFile(filepath.Join(folder, "datapackage.json"), []byte(descriptor), 0o600))
 	code, _, errOut = e.run(t, "publish", folder)
-	if want := `describes as prize; it is left out; is "prize" the column "price"?`; code != 0 || !strings.Contains(errOut, want) {
+	if want := `describes as prize; it is left out; is "prize" the column "price"?`; code != 0 ||
+		!strings.Contains(errOut, want) {
 		t.Errorf("exit code %d; want 0 and %q in\n%s", code, want, errOut)
 	}
 }
@@ -356,7 +376,8 @@ func TestDescribe(t *testing.T) {
 	for _, args := range [][]string{{"describe"}, {"describe", dir, dir}} {
 		e.fails(t, 2, "expected one file or folder to describe", args...)
 	}
-	if code, out, errOut := e.run(t, "describe", filepath.Join(dir, "none.csv")); code != 1 || out != "" || !strings.Contains(errOut, "no such file or directory") {
+	if code, out, errOut := e.run(t, "describe", filepath.Join(dir, "none.csv")); code != 1 || out != "" ||
+		!strings.Contains(errOut, "no such file or directory") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
 }
@@ -366,12 +387,14 @@ func TestPublish_skipsOtherFiles(t *testing.T) {
 	e := newEnvironment(t)
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"a.csv": "x\n1\n", "logo.png": "", "datapackage.json": `{"name":"n","resources":[{"path":"a.csv"},{"path":"logo.png"}]}`,
+		"a.csv": "x\n1\n", "logo.png": "",
+		"datapackage.json": `{"name":"n","resources":[{"path":"a.csv"},{"path":"logo.png"}]}`,
 	} {
 		must.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	code, out, errOut := e.run(t, "publish", dir)
-	if code != 0 || !strings.HasPrefix(out, "published n/a: 1 record,") || !strings.Contains(errOut, "note: ") || !strings.Contains(errOut, "(logo.png) is not published") {
+	if code != 0 || !strings.HasPrefix(out, "published n/a: 1 record,") || !strings.Contains(errOut, "note: ") ||
+		!strings.Contains(errOut, "(logo.png) is not published") {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}
 }

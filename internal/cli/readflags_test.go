@@ -14,12 +14,14 @@ func TestPublish_readFlags(t *testing.T) {
 		args          []string
 		want          string
 	}{
-		{"no header", "north,south\neast,west\n", []string{"--header", "none"}, "column_1,column_2\r\nnorth,south\r\neast,west\r\n"},
+		{"no header", "north,south\neast,west\n", []string{"--header", "none"},
+			"column_1,column_2\r\nnorth,south\r\neast,west\r\n"},
 		{"header line", "x,y\na,b\n1,2\n", []string{"--header", "2"}, "a,b\r\n1,2\r\n"},
 		{"comment", "a,b\n! c,d\n1,2\n", []string{"--comment", "!"}, "a,b\r\n1,2\r\n"},
 		{"skip", "p,q\nr,s\na,b\n1,2\n", []string{"--skip", "2"}, "a,b\r\n1,2\r\n"},
 		{"delimiter", "a:b,c\n1:2,3\n", []string{"--delimiter", ":"}, "a,\"b,c\"\r\n1,\"2,3\"\r\n"},
-		{"widths", "id  name\n0001Rose\n0002Moss, wet\n", []string{"--widths", "4,5"}, "id,name\r\n0001,Rose\r\n0002,\"Moss, wet\"\r\n"},
+		{"widths", "id  name\n0001Rose\n0002Moss, wet\n", []string{"--widths", "4,5"},
+			"id,name\r\n0001,Rose\r\n0002,\"Moss, wet\"\r\n"},
 		{"tab", "a\tb\n1\t2\n", []string{"--delimiter", "tab"}, "a,b\r\n1,2\r\n"},
 		{"encoding", "a,b\n\xE1,2\n", []string{"--encoding", "iso-8859-2"}, "a,b\r\ná,2\r\n"},
 	} {
@@ -37,7 +39,8 @@ func TestPublish_readFlags(t *testing.T) {
 	e := newEnvironment(t)
 	file := write(t, "shop/y.csv", "a b\n1 2\n")
 	for widths, want := range map[string]string{
-		"10,x": `--widths is "10,x"; "x", the width of column 2, is not a number`, "2,": `"", the width of column 2`, "2,0": "width 0 of column 2 is not between 1 and 1000000 characters",
+		"10,x": `--widths is "10,x"; "x", the width of column 2, is not a number`, "2,": `"", the width of column 2`,
+		"2,0":     "width 0 of column 2 is not between 1 and 1000000 characters",
 		"9999999": "width 9999999 of column 1",
 	} {
 		e.fails(t, 2, want, "publish", file, "--widths", widths)
@@ -79,7 +82,8 @@ func TestServe_nameClash(t *testing.T) {
 	rewrite(t, filepath.Join(folder, "b.csv"), "a\n1\n")
 	rewrite(t, filepath.Join(folder, "readme.md"), "# Shop\n")
 	s := e.serve(t, folder)
-	for _, part := range []string{"would both be published as shop/a", "readme.md", `"published":1,"unchanged":0,"failed":1,"skipped":1`} {
+	for _, part := range []string{"would both be published as shop/a", "readme.md",
+		`"published":1,"unchanged":0,"failed":1,"skipped":1`} {
 		if !strings.Contains(s.log.String(), part) {
 			t.Errorf("%q is not in the log:\n%s", part, s.log)
 		}

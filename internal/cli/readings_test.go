@@ -43,10 +43,12 @@ func TestPublish_explain(t *testing.T) {
 	}
 	must.NoError(t, json.Unmarshal([]byte(e.must(t, "publish", file, "--check", "--explain", "--json")), &summary))
 	c := summary.Candidates
-	if summary.Status != "checked" || len(c) != 5 || !c[0].Used || c[1].Settings.Delimiter != "," || c[3].Settings.Header != "none" || c[0].Decision != "delimiter" {
+	if summary.Status != "checked" || len(c) != 5 || !c[0].Used || c[1].Settings.Delimiter != "," ||
+		c[3].Settings.Header != "none" || c[0].Decision != "delimiter" {
 		t.Errorf("JSON output %+v", summary)
 	}
-	e.prints(t, "the format declares its columns", "publish", write(t, "shop/y.json", `[{"a":1}]`), "--check", "--explain")
+	e.prints(t, "the format declares its columns", "publish", write(t, "shop/y.json", `[{"a":1}]`), "--check",
+		"--explain")
 	// A file that cannot be read is explained, because another candidate may be the remedy.
 	code, out, _ := e.run(t, "publish", write(t, "shop/z.csv", "a,b\n1,2\n3,4,5\n6,7\n8,9\n"), "--check", "--explain")
 	if code == 0 || !strings.Contains(out, "to select it: --header none") {

@@ -45,13 +45,15 @@ func TestManPages(t *testing.T) {
 				t.Errorf("%s: unknown macro in %s", name, line)
 			}
 		}
-		for _, want := range []string{`"herbarium 1.2.3"`, ".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n", ".SH EXAMPLES\n"} {
+		for _, want := range []string{`"herbarium 1.2.3"`, ".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n",
+			".SH EXAMPLES\n"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s has no %s", name, want)
 			}
 		}
 	}
-	if page := pages["herbarium-keys-create.1"]; !strings.Contains(page, `.B \-\-scope scope`) || !strings.Contains(page, ".BR herbarium\\-keys (1)") {
+	if page := pages["herbarium-keys-create.1"]; !strings.Contains(page, `.B \-\-scope scope`) ||
+		!strings.Contains(page, ".BR herbarium\\-keys (1)") {
 		t.Errorf("got\n%s", page)
 	}
 }

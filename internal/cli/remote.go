@@ -31,7 +31,8 @@ type remoteFlags struct {
 // add adds the flags to a command. usage is the description of --to.
 func (f *remoteFlags) add(cmd *cobra.Command, usage string) {
 	stringFlag(cmd, &f.to, "to", usage, offer("https://"))
-	stringFlag(cmd, &f.keyFile, "key-file", "`file` with the key for the server (default: the environment variable "+app.KeyEnv+")", offerPaths())
+	stringFlag(cmd, &f.keyFile, "key-file", "`file` with the key for the server (default: the environment variable "+
+		app.KeyEnv+")", offerPaths())
 	setGroup(cmd.Flags(), groupRemote, "to", "key-file")
 }
 
@@ -60,7 +61,8 @@ func (r *runner) client(cmd *cobra.Command, f remoteFlags) (*remote.Client, erro
 
 // addServer adds the flags of a server to a command about one dataset, which calls run instead of
 // using the data of this machine if they are given.
-func (r *runner) addServer(cmd *cobra.Command, server remoteFlags, run func(ctx context.Context, c *remote.Client, ref herb.Ref) error) {
+func (r *runner) addServer(cmd *cobra.Command, server remoteFlags,
+	run func(ctx context.Context, c *remote.Client, ref herb.Ref) error) {
 	server.add(cmd, "use the server at this `URL` instead of the data of this machine")
 	local := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -115,7 +117,8 @@ func (r *runner) remoteKey(flags remoteFlags) (string, error) {
 	case key == "" && path != "":
 		return "", usagef("%s is empty; write the key into it", path)
 	case key == "" && !flags.isKeyOptional:
-		return "", usagef("a server requires a key; set the environment variable %s, or name a file with --key-file", app.KeyEnv)
+		return "", usagef("a server requires a key; set the environment variable %s, or name a file with --key-file",
+			app.KeyEnv)
 	case strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }):
 		return "", usagef("%s is not a key: it has characters other than letters, digits and signs", origin)
 	}
@@ -126,7 +129,8 @@ func (r *runner) remoteKey(flags remoteFlags) (string, error) {
 type remotePublisher struct{ client *remote.Client }
 
 // Publish implements publisher.
-func (p remotePublisher) Publish(ctx context.Context, s descriptor.Source, opts publish.Options) (_ versions.Result, err error) {
+func (p remotePublisher) Publish(ctx context.Context, s descriptor.Source, opts publish.Options) (_ versions.Result,
+	err error) {
 	defer s.Release()
 	f, closeFile, err := remoteFile(s)
 	if err != nil {
@@ -152,7 +156,9 @@ func (p remotePublisher) Publish(ctx context.Context, s descriptor.Source, opts 
 // as a descriptor.
 func remoteFile(s descriptor.Source) (f remote.File, closeFile func() error, err error) {
 	if len(s.MoreFiles) > 0 {
-		return f, nil, herb.Invalidf("%s has %d files, and one can be sent; combine them, or publish them on the machine of the server", s.Ref, len(s.MoreFiles)+1)
+		return f, nil, herb.Invalidf(
+			"%s has %d files, and one can be sent; combine them, or publish them on the machine of the server", s.Ref,
+			len(s.MoreFiles)+1)
 	}
 	f = remote.File{Ref: s.Ref, Descriptor: s.Settings.Descriptor, Params: map[string]string{}}
 	if s.AccessSet {
@@ -173,7 +179,8 @@ func remoteFile(s descriptor.Source) (f remote.File, closeFile func() error, err
 	}
 	// Records in a descriptor are sent as a file: the settings do not have them. Standard input has
 	// no name.
-	if f.Content = s.Input; f.Descriptor != nil {
+	f.Content = s.Input
+	if f.Descriptor != nil {
 		f.Name = s.Ref.Name + "." + cmp.Or(s.Format, "json")
 	}
 	return f, func() error { return nil }, nil
@@ -188,8 +195,11 @@ func openSource(s descriptor.Source) (content *io.SectionReader, closeFile func(
 	defer dir.Close()
 	// A database that is in use has changes in other files, which would not be sent.
 	for _, suffix := range []string{"-wal", "-journal"} {
-		if info, err := dir.Stat(s.Path + suffix); err == nil && info.Size() > 0 && (s.Format == "sqlite" || s.Format == "") {
-			return nil, nil, herb.Invalidf("%s has changes in %s, which would be lost; close the programs that use the database, or send a copy made with VACUUM INTO",
+		if info, err := dir.Stat(s.Path + suffix); err == nil && info.Size() > 0 &&
+			(s.Format == "sqlite" || s.Format == "") {
+			return nil, nil, herb.Invalidf(
+				"%s has changes in %s, which would be lost; close the programs that use the database, or send a copy "+
+					"made with VACUUM INTO",
 				s.Path, filepath.Base(s.Path+suffix))
 		}
 	}
@@ -204,7 +214,8 @@ func openSource(s descriptor.Source) (content *io.SectionReader, closeFile func(
 	if err != nil {
 		return nil, nil, file.CannotRead(s.Path, err)
 	}
-	if info, err = f.Stat(); err != nil {
+	info, err = f.Stat()
+	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return io.NewSectionReader(f, 0, info.Size()), f.Close, nil

@@ -22,12 +22,14 @@ func publishTo(t *testing.T, namespace string) (*server, environment) {
 	e := newEnvironment(t)
 	s := e.serve(t)
 	publisher := newEnvironment(t)
-	publisher["HERBARIUM_KEY"] = strings.TrimSpace(e.must(t, "keys", "create", "--name", "ci", "--scope", "publish:"+namespace+"/*"))
+	publisher["HERBARIUM_KEY"] = strings.TrimSpace(e.must(t, "keys", "create", "--name", "ci", "--scope",
+		"publish:"+namespace+"/*"))
 	return s, publisher
 }
 
 // varying matches what differs between two publishes of the same file.
-var varying = regexp.MustCompile(`\d{8}T\d{6}Z-[a-z0-9]{10}|"published_at":"[^"]*"|Created data folder .*\n|Data folder: .*\n|(?m:^shop/\S+: [a-z ]+(?:\(\d/\d\))?(?: [0-9hms]+)?, .*\n)`)
+var varying = regexp.MustCompile(
+	`\d{8}T\d{6}Z-[a-z0-9]{10}|"published_at":"[^"]*"|Created data folder .*\n|Data folder: .*\n|(?m:^shop/\S+: [a-z ]+(?:\(\d/\d\))?(?: [0-9hms]+)?, .*\n)`)
 
 // both publishes files on the machine of the data and over HTTP.
 type both struct {
@@ -52,8 +54,10 @@ func (b both) publish(t *testing.T, name, path string, args ...string) (code int
 	plain := func(s string) string {
 		return varying.ReplaceAllString(strings.ReplaceAll(s, filepath.Dir(path)+"/", ""), "…")
 	}
-	if code != remoteCode || plain(out) != plain(remoteOut) || strings.ReplaceAll(plain(errOut), "…", "") != strings.ReplaceAll(plain(remoteErr), "…", "") {
-		t.Errorf("%s: local exit code %d and output\n%s%s\nremote exit code %d and output\n%s%s", name, code, plain(out), plain(errOut), remoteCode, plain(remoteOut), plain(remoteErr))
+	if code != remoteCode || plain(out) != plain(remoteOut) ||
+		strings.ReplaceAll(plain(errOut), "…", "") != strings.ReplaceAll(plain(remoteErr), "…", "") {
+		t.Errorf("%s: local exit code %d and output\n%s%s\nremote exit code %d and output\n%s%s", name, code,
+			plain(out), plain(errOut), remoteCode, plain(remoteOut), plain(remoteErr))
 	}
 	return code, out + errOut
 }
@@ -83,29 +87,43 @@ func TestPublishTo_sameAsLocal(t *testing.T) {
 		message string // that both print
 		dataset string
 	}{
-		{"check of a new dataset", []string{"shop/prices.csv", prices}, "shop/prices.csv", []string{"--check"}, 0, "checked shop/prices: 3 records", ""},
+		{"check of a new dataset", []string{"shop/prices.csv", prices}, "shop/prices.csv", []string{"--check"}, 0,
+			"checked shop/prices: 3 records", ""},
 		{"new dataset", nil, "shop/prices.csv", nil, 0, "published shop/prices: 3 records", "shop/prices"},
 		{"unchanged", nil, "shop/prices.csv", nil, 0, "unchanged shop/prices: 3 records", "shop/prices"},
-		{"report", []string{"shop/prices.csv", prices + "010;4\n"}, "shop/prices.csv", []string{"--report"}, 0, "TYPE AND EVIDENCE", "shop/prices"},
-		{"rejected", []string{"shop/prices.csv", "code;cost\n007;1.50\n"}, "shop/prices.csv", nil, 3, `appears to be renamed to "cost"`, "shop/prices"},
+		{"report", []string{"shop/prices.csv", prices + "010;4\n"}, "shop/prices.csv", []string{"--report"}, 0,
+			"TYPE AND EVIDENCE", "shop/prices"},
+		{"rejected", []string{"shop/prices.csv", "code;cost\n007;1.50\n"}, "shop/prices.csv", nil, 3,
+			`appears to be renamed to "cost"`, "shop/prices"},
 		{"rejected check", nil, "shop/prices.csv", []string{"--check"}, 3, "would not be published", "shop/prices"},
-		{"allowed", nil, "shop/prices.csv", []string{"--allow-breaking"}, 0, "published shop/prices: 1 record", "shop/prices"},
+		{"allowed", nil, "shop/prices.csv", []string{"--allow-breaking"}, 0, "published shop/prices: 1 record",
+			"shop/prices"},
 		{"unreadable", []string{"shop/broken.csv", "a,b,c\n1,2,3\n4,5,6,7\n"}, "shop/broken.csv", nil, 1, "line 3", ""},
 		{"other name and flags", []string{"x/export.txt", "title\n\n# remark\n1|2\n3|4\n"}, "x/export.txt",
-			[]string{"--as", "shop/export", "--skip", "2", "--header", "none", "--comment", "#", "--delimiter", "|"}, 0, "published shop/export: 2 records", "shop/export"},
+			[]string{"--as", "shop/export", "--skip", "2", "--header", "none", "--comment", "#", "--delimiter", "|"}, 0,
+			"published shop/export: 2 records", "shop/export"},
 		{"descriptor", []string{
-			"pack/datapackage.yaml", "name: shop\nresources:\n- name: stock\n  path: stock.csv\n  title: What we sell\n  schema:\n    primaryKey: id\n    fields:\n    - {name: id, herbarium: {from: Code}}\n    - {name: name, type: string}\n",
+			"pack/datapackage.yaml",
+			"name: shop\nresources:\n- name: stock\n  path: stock.csv\n  title: What we sell\n  schema:\n    " +
+				"primaryKey: id\n    fields:\n    - {name: id, herbarium: {from: Code}}\n    - {name: name, type: " +
+				"string}\n",
 			"pack/stock.csv", "Code,name\n1,Rose\n2,Fern\n",
 		}, "pack/datapackage.yaml", []string{"--report"}, 0, "primary key: id", "shop/stock"},
 		{"records in a descriptor", []string{
-			"inline/datapackage.json", `{"name":"shop","resources":[{"name":"beds","data":[{"bed":"A","size":3},{"bed":"B","size":4}]}]}`,
+			"inline/datapackage.json",
+			`{"name":"shop","resources":[{"name":"beds","data":[{"bed":"A","size":3},{"bed":"B","size":4}]}]}`,
 		}, "inline/datapackage.json", nil, 0, "published shop/beds: 2 records", "shop/beds"},
-		{"several tables", []string{"shop/lists.json", `{"roses":[{"a":1},{"a":2}],"ferns":[{"b":1},{"b":2},{"b":3}]}`}, "shop/lists.json", nil, 0,
+		{"several tables", []string{"shop/lists.json", `{"roses":[{"a":1},{"a":2}],"ferns":[{"b":1},{"b":2},{"b":3}]}`},
+			"shop/lists.json", nil, 0,
 			"2 datasets published, 0 unchanged, 0 failed", "shop/lists-ferns"},
-		{"one table", nil, "shop/lists.json#roses", []string{"--as", "shop/roses"}, 0, "published shop/roses: 2 records", "shop/roses"},
-		{"unchanged, but forced", nil, "shop/lists.json#roses", []string{"--as", "shop/roses", "--force"}, 0, "published shop/roses: 2 records", "shop/roses"},
-		{"protected", []string{"shop/staff.csv", "name\nAnn\nBob\n"}, "shop/staff.csv", []string{"--access", "key"}, 0, "published shop/staff", ""},
-		{"as JSON", []string{"shop/prices.csv", "code;cost\n007;1.75\n"}, "shop/prices.csv", []string{"--json", "--check"}, 0, `"status":"checked"`, "shop/prices"},
+		{"one table", nil, "shop/lists.json#roses", []string{"--as", "shop/roses"}, 0,
+			"published shop/roses: 2 records", "shop/roses"},
+		{"unchanged, but forced", nil, "shop/lists.json#roses", []string{"--as", "shop/roses", "--force"}, 0,
+			"published shop/roses: 2 records", "shop/roses"},
+		{"protected", []string{"shop/staff.csv", "name\nAnn\nBob\n"}, "shop/staff.csv", []string{"--access", "key"}, 0,
+			"published shop/staff", ""},
+		{"as JSON", []string{"shop/prices.csv", "code;cost\n007;1.75\n"}, "shop/prices.csv",
+			[]string{"--json", "--check"}, 0, `"status":"checked"`, "shop/prices"},
 	}
 	b := newBoth(t)
 	folder := t.TempDir()
@@ -123,13 +141,15 @@ func TestPublishTo_sameAsLocal(t *testing.T) {
 			b.compareListings(t, step.name, step.dataset)
 		}
 	}
-	for _, args := range [][]string{{"history", "shop/prices"}, {"history", "shop/prices", "--json"}, {"history", "shop/none"}, {"report", "shop/prices"}, {"report", "shop/stock", "--json"}} {
+	for _, args := range [][]string{{"history", "shop/prices"}, {"history", "shop/prices", "--json"},
+		{"history", "shop/none"}, {"report", "shop/prices"}, {"report", "shop/stock", "--json"}} {
 		args = append([]string{"datasets"}, args...)
 		code, out, _ := b.here.run(t, args...)
 		remoteCode, remoteOut, _ := b.there.run(t, append(args, "--to", b.server.url)...)
 		sent := regexp.MustCompile(`,"source":\{[^}]*\}`) // files that the command publishes are not kept
 		plain := func(s string) string {
-			return regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).ReplaceAllString(varying.ReplaceAllString(s, "…"), "…")
+			return regexp.MustCompile(
+				`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).ReplaceAllString(varying.ReplaceAllString(s, "…"), "…")
 		}
 		if code != remoteCode || plain(out) != plain(sent.ReplaceAllString(remoteOut, "")) {
 			t.Errorf("%q ends with %d and prints\n%s\nfor a server with %d\n%s", args, code, out, remoteCode, remoteOut)
@@ -185,7 +205,8 @@ func TestPublishTo_corpus(t *testing.T) {
 		}
 	}
 	publish("archive of several files", "x.zip", rowstest.Zip(t, "a.csv=a,b\n1,2\n", "b.csv=a,b\n3,4\n"))
-	if t.Logf("%d files published, %d failed", published, failed); published < 60 || failed < 30 {
+	t.Logf("%d files published, %d failed", published, failed)
+	if published < 60 || failed < 30 {
 		t.Errorf("%d files were published and %d failed", published, failed)
 	}
 }
@@ -203,18 +224,23 @@ func TestPublishTo_standardInput(t *testing.T) {
 		{"a,b\n1,2\n", nil, 0, ": 1 record, version"},
 		{"a;b\n1,2;3\n", []string{"--delimiter", ";", "--access", "key"}, 0, ": 1 record, version"},
 		{rowstest.Gzip(`[{"a":1},{"a":2}]`), []string{"--format", "json"}, 0, ": 2 records, version"},
-		{`{"a":[{"x":1},{"x":2}],"b":[{"y":1},{"y":3}]}`, nil, 1, "standard input has 2 tables; name one of them, in a file, such as FILE#a: a, b"},
+		{`{"a":[{"x":1},{"x":2}],"b":[{"y":1},{"y":3}]}`, nil, 1,
+			"standard input has 2 tables; name one of them, in a file, such as FILE#a: a, b"},
 		{"", nil, 1, "standard input: the file is empty"},
 		{"%PDF-1.7", nil, 1, "standard input: the file is a PDF document"},
 	} {
 		args := append([]string{"publish", "-", "--as", fmt.Sprintf("shop/fed%d", i)}, tt.args...)
 		code, out, errOut := b.here.feed(t.Context(), strings.NewReader(tt.input), args...)
-		remoteCode, remoteOut, remoteErr := b.there.feed(t.Context(), strings.NewReader(tt.input), append(args, "--to", b.server.url+"/")...)
+		remoteCode, remoteOut, remoteErr := b.there.feed(t.Context(), strings.NewReader(tt.input),
+			append(args, "--to", b.server.url+"/")...)
 		plain := func(s string) string {
-			return strings.ReplaceAll(varying.ReplaceAllString(strings.ReplaceAll(s, "file: the", "standard input: the"), "…"), "…", "")
+			return strings.ReplaceAll(
+				varying.ReplaceAllString(strings.ReplaceAll(s, "file: the", "standard input: the"), "…"), "…", "")
 		}
-		if code != tt.code || remoteCode != code || plain(out) != plain(remoteOut) || plain(errOut) != plain(remoteErr) || !strings.Contains(out+errOut, tt.message) {
-			t.Errorf("%q: exit code %d\n%s%s\nremote exit code %d\n%s%s", tt.input, code, out, errOut, remoteCode, remoteOut, remoteErr)
+		if code != tt.code || remoteCode != code || plain(out) != plain(remoteOut) ||
+			plain(errOut) != plain(remoteErr) || !strings.Contains(out+errOut, tt.message) {
+			t.Errorf("%q: exit code %d\n%s%s\nremote exit code %d\n%s%s", tt.input, code, out, errOut, remoteCode,
+				remoteOut, remoteErr)
 		}
 	}
 }
@@ -269,13 +295,16 @@ func TestPublishTo_flags(t *testing.T) {
 	t.Parallel()
 	s, e := publishTo(t, "shop")
 	values := map[string]string{ // none for flags without a value
-		"as": "shop/other", "access": "key", "comment": "#", "delimiter": ",", "widths": "1,1,1", "encoding": "utf-8", "format": "csv", "header": "1", "skip": "0",
-		"key-file": write(t, "key", e["HERBARIUM_KEY"]), "cache-size": "1GiB", "keep": "3", "message": "Autumn", "keep-for": "90d", "retention": "1h", "data": "x", "database": "postgres://x/y", "blobs": "s3://x",
+		"as": "shop/other", "access": "key", "comment": "#", "delimiter": ",", "widths": "1,1,1", "encoding": "utf-8",
+		"format": "csv", "header": "1", "skip": "0",
+		"key-file": write(t, "key", e["HERBARIUM_KEY"]), "cache-size": "1GiB", "keep": "3", "message": "Autumn",
+		"keep-for": "90d", "retention": "1h", "data": "x", "database": "postgres://x/y", "blobs": "s3://x",
 		"config": write(t, "herbarium.yaml", "keep: 3\n"), "log-format": "json", "log-level": "error",
 	}
 	refused := []string{"cache-size", "keep", "keep-for", "retention", "data", "database", "blobs"}
 	file := write(t, "shop/prices.csv", "a,b\n1,2\n")
-	flags := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(e.must(t, "publish", "--help"), -1)
+	flags := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(e.must(t, "publish", "--help"),
+		-1)
 	for _, flag := range flags {
 		name := flag[1]
 		if name == "to" || name == "help" {
@@ -302,7 +331,8 @@ func TestDatasetsTo(t *testing.T) {
 	file := write(t, "shop/prices.csv", "code,price\n1,1.50\n2,2\n")
 	publish := func(args ...string) string {
 		t.Helper()
-		return parseLines(t, e.must(t, append([]string{"publish", file, "--to", s.url, "--json"}, args...)...))[0].Version
+		return parseLines(t, e.must(t, append([]string{"publish", file, "--to", s.url, "--json"},
+			args...)...))[0].Version
 	}
 	first := publish()
 	rewrite(t, file, "code,price\n1,1.50\n2,2\n3,4\n")

@@ -20,7 +20,8 @@ func writeReport(w io.Writer, rep *herb.Report, primaryKey []string) {
 	}
 	fmt.Fprintf(w, "\n  content hash: %s, equal in source and listing\n", rep.Cells)
 	if n := rep.Layout.NotRecords(); rep.Layout.Unit != "" {
-		fmt.Fprintf(w, "  %ss of the file that are not records: %s (%s header, %s left out)\n", rep.Layout.Unit, herb.Count(n),
+		fmt.Fprintf(w, "  %ss of the file that are not records: %s (%s header, %s left out)\n", rep.Layout.Unit,
+			herb.Count(n),
 			herb.Count(len(rep.Layout.Header)), herb.Count(rep.Layout.LeftOut))
 	}
 	for _, r := range rep.Layout.Rows {
@@ -30,8 +31,10 @@ func writeReport(w io.Writer, rep *herb.Report, primaryKey []string) {
 		fmt.Fprintf(w, "    left out: %s more\n", herb.Count(more))
 	}
 	if s := rep.SourceCells; s != nil && s.Listed() != s.Total {
-		fmt.Fprintf(w, "  non-empty cells in the source: %s, not listed: %s (%s in hidden columns, %s in excluded rows, "+
-			"%s declared missing)\n", herb.Count(s.Total), herb.Count(s.Hidden+s.Excluded+s.Missing), herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
+		fmt.Fprintf(w, "  non-empty cells in the source: %s, not listed: %s (%s in hidden columns, %s in excluded "+
+			"rows, "+
+			"%s declared missing)\n", herb.Count(s.Total), herb.Count(s.Hidden+s.Excluded+s.Missing),
+			herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
 	}
 	if len(primaryKey) > 0 {
 		fmt.Fprintf(w, "  primary key: %s\n", printable(strings.Join(primaryKey, ", ")))
@@ -40,18 +43,20 @@ func writeReport(w io.Writer, rep *herb.Report, primaryKey []string) {
 		fmt.Fprintf(w, "  hidden columns: %s\n", printable(strings.Join(rep.Hidden, ", ")))
 	}
 	fmt.Fprintln(w)
-	_ = writeTable(w, "  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tLENGTH\tTYPE AND EVIDENCE", rep.Columns, func(c herb.ColumnReport) []any {
-		name := "  " + printable(c.Field)
-		if c.Column != "" && c.Column != c.Field {
-			name += " (" + printable(c.Column) + ")"
-		}
-		length := strconv.Itoa(c.Shortest)
-		if c.Longest != c.Shortest {
-			length += "-" + strconv.Itoa(c.Longest)
-		}
-		return []any{name, herb.Count(c.Filled), herb.Count(c.Empty), herb.Count(c.Distinct), herb.Clip(printable(c.Min), 24), herb.Clip(printable(c.Max), 24),
-			length, cmp.Or(c.Evidence, string(c.Type))}
-	})
+	_ = writeTable(w, "  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tLENGTH\tTYPE AND EVIDENCE", rep.Columns,
+		func(c herb.ColumnReport) []any {
+			name := "  " + printable(c.Field)
+			if c.Column != "" && c.Column != c.Field {
+				name += " (" + printable(c.Column) + ")"
+			}
+			length := strconv.Itoa(c.Shortest)
+			if c.Longest != c.Shortest {
+				length += "-" + strconv.Itoa(c.Longest)
+			}
+			return []any{name, herb.Count(c.Filled), herb.Count(c.Empty), herb.Count(c.Distinct),
+				herb.Clip(printable(c.Min), 24), herb.Clip(printable(c.Max), 24),
+				length, cmp.Or(c.Evidence, string(c.Type))}
+		})
 }
 
 // reportNotes returns the notes of a report, including those of its columns.

@@ -55,7 +55,8 @@ func formatCases(t *testing.T) []formatCase {
 		{"bars", "x.dat", containing(strings.ReplaceAll(semicolons, ";", "|")), "", plants},
 		{"UTF-16, little end first", "x.csv", containing("\xFF\xFE" + utf16Of(binary.LittleEndian, csv)), "", plants},
 		{"UTF-16, big end first, no mark", "x.csv", containing(utf16Of(binary.BigEndian, csv)), "", plants},
-		{"Windows-1252", "x.csv", containing("a,b\ncaf\xE9,\x80 5\n\x93x\x94,\xDF\n"), "", rows{{"a", "b"}, {"café", "€ 5"}, {"“x”", "ß"}}},
+		{"Windows-1252", "x.csv", containing("a,b\ncaf\xE9,\x80 5\n\x93x\x94,\xDF\n"), "",
+			rows{{"a", "b"}, {"café", "€ 5"}, {"“x”", "ß"}}},
 		{"separator line", "x.csv", containing("sep=;\r\na,b;c\r\n1,5;2\r\n"), "", rows{{"a,b", "c"}, {"1,5", "2"}}},
 		{"CSV in gzip", "x.csv.gz", containing(gzipped(t, csv)), "", plants},
 		{"CSV in zstd", "x.csv.zst", containing(zstded(t, csv)), "", plants},
@@ -65,20 +66,25 @@ func formatCases(t *testing.T) []formatCase {
 		{"JSON in a wrapper", "x.json", containing(`{"ok":true,"result":{"records":` + array + `}}`), "", plants},
 		{"JSON lines", "x.ndjson", containing(lines), "", plants},
 		{"JSON lines in zstd, by content", "x.bin", containing(zstded(t, lines)), "", plants},
-		{"JSON with arrays for records", "x.json", containing(`[["id","n"],["007",1.50],[null,-0]]`), "", rows{{"id", "n"}, {"007", "1.50"}, {"", "-0"}}},
-		{"nested JSON", "x.json", containing(`[{"a":{"b":1.10,"c":{"d":[1,2]}},"t":["x","y z"],"o":[{"k":"v"}],"f":false},` +
-			`{"a":{"b":12345678901234567890,"c":null},"t":["x, y"],"e":1e5,"f":true}]`), "", rows{
-			{"a.b", "a.c.d", "t", "o", "f", "a.c", "e"},
-			{"1.10", "1,2", `["x","y z"]`, `[{"k":"v"}]`, "false", "", ""},
-			{"12345678901234567890", "", `["x, y"]`, "", "true", "", "1e5"},
-		}},
+		{"JSON with arrays for records", "x.json", containing(`[["id","n"],["007",1.50],[null,-0]]`), "",
+			rows{{"id", "n"}, {"007", "1.50"}, {"", "-0"}}},
+		{"nested JSON", "x.json",
+			containing(`[{"a":{"b":1.10,"c":{"d":[1,2]}},"t":["x","y z"],"o":[{"k":"v"}],"f":false},` +
+				`{"a":{"b":12345678901234567890,"c":null},"t":["x, y"],"e":1e5,"f":true}]`), "", rows{
+				{"a.b", "a.c.d", "t", "o", "f", "a.c", "e"},
+				{"1.10", "1,2", `["x","y z"]`, `[{"k":"v"}]`, "false", "", ""},
+				{"12345678901234567890", "", `["x, y"]`, "", "true", "", "1e5"},
+			}},
 		{"XLSX", "x.xlsx", makeBook, "Sheet1", rows{
-			{"code", "day", "price", "yes", "text"}, {"007", "2024-02-29", "1.5", "true", " é\n植"}, {"", "2024-03-01T06:00:00", "0.1", "false", "<&>"},
+			{"code", "day", "price", "yes", "text"}, {"007", "2024-02-29", "1.5", "true", " é\n植"},
+			{"", "2024-03-01T06:00:00", "0.1", "false", "<&>"},
 		}},
-		{"XLSX with values right of its header", "x.xlsx", makeWideBook, "", rows{{"a", "b", "column_3"}, {"1", "2", "3"}, {"4", "", ""}}},
+		{"XLSX with values right of its header", "x.xlsx", makeWideBook, "",
+			rows{{"a", "b", "column_3"}, {"1", "2", "3"}, {"4", "", ""}}},
 		{"a sheet of XLSX", "x.xlsx", makeBook, "More", rows{{"a", "b"}, {"1", ""}, {"", "2"}}},
 		{"SQLite", "x.db", makeDatabase, "plants", rows{
-			{"id", "name", "price", "note"}, {"-3", "", "100000000000000000000", "007"}, {"1", "Rosé", "1.5", "a,b"}, {"9007199254740993", "it's\n植", "0.1", ""},
+			{"id", "name", "price", "note"}, {"-3", "", "100000000000000000000", "007"}, {"1", "Rosé", "1.5", "a,b"},
+			{"9007199254740993", "it's\n植", "0.1", ""},
 		}},
 		{"Parquet", "x.parquet", makeParquet, "", rows{
 			{"id", "name", "price", "day", "at", "ok", "tags"},
@@ -186,7 +192,8 @@ func makeParquet(t *testing.T, path string) {
 	}
 	var b bytes.Buffer
 	must.NoError(t, parquet.Write(&b, []row{
-		{9007199254740993, new("Rosé\n\"x\""), 0.1, 19782, time.Date(2024, 2, 29, 10, 30, 0, 123e6, time.UTC), true, []string{"a", "b"}},
+		{9007199254740993, new("Rosé\n\"x\""), 0.1, 19782, time.Date(2024, 2, 29, 10, 30, 0, 123e6, time.UTC), true,
+			[]string{"a", "b"}},
 		{-1, nil, 1.5, -1, time.Date(1969, 12, 31, 23, 59, 59, 999e6, time.UTC), false, nil},
 	}))
 	rewrite(t, path, b.String())

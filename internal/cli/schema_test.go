@@ -19,7 +19,8 @@ func TestSchema_kept(t *testing.T) {
 		message string
 	}{
 		"older": {0, "'herbarium serve' and 'herbarium publish'"},
-		"newer": {99, "use a newer herbarium, or carry the data over: run 'herbarium backup' of the newer one, and 'herbarium restore' of this one"},
+		"newer": {99, "use a newer herbarium, or carry the data over: run 'herbarium backup' of the newer one, and " +
+			"'herbarium restore' of this one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -30,19 +31,25 @@ func TestSchema_kept(t *testing.T) {
 				t.Fatal(err)
 			}
 			must.CloseAfter(t, db)
-			if _, err := db.ExecContext(t.Context(), "UPDATE schema_version SET version = ?, needs = ?", tt.version, tt.version); err != nil {
+			if _, err := db.ExecContext(t.Context(), "UPDATE schema_version SET version = ?, needs = ?", tt.version,
+				tt.version); err != nil {
 				t.Fatal(err)
 			}
-			for _, command := range []string{"keys list", "datasets list", "audit", "backup " + filepath.Join(t.TempDir(), "b.tar"),
-				"publish --check " + garden + "/catalog.csv", "export garden/catalog", "explain garden/catalog search=rose",
+			for _, command := range []string{"keys list", "datasets list", "audit",
+				"backup " + filepath.Join(t.TempDir(), "b.tar"),
+				"publish --check " + garden + "/catalog.csv", "export garden/catalog",
+				"explain garden/catalog search=rose",
 				"serve --addr 127.0.0.1:0", "upgrade", "publish " + garden + "/catalog.csv"} {
-				if changes := !strings.Contains(command, "--check") && slices.Contains([]string{"serve", "upgrade", "publish"}, strings.Fields(command)[0]); changes && name == "older" {
+				if changes := !strings.Contains(command, "--check") &&
+					slices.Contains([]string{"serve", "upgrade", "publish"}, strings.Fields(command)[0]); changes &&
+					name == "older" {
 					continue // these upgrade it
 				}
 				e.fails(t, 1, tt.message, strings.Fields(command)...)
 			}
 			var version int
-			if err := db.QueryRowContext(t.Context(), "SELECT version FROM schema_version").Scan(&version); err != nil || version != tt.version {
+			if err := db.QueryRowContext(t.Context(), "SELECT version FROM schema_version").Scan(
+				&version); err != nil || version != tt.version {
 				t.Errorf("afterwards: version %d, %v", version, err)
 			}
 		})
@@ -66,7 +73,8 @@ func TestSchema_compatible(t *testing.T) {
 	e.must(t, "upgrade")
 	e.must(t, "backup", filepath.Join(t.TempDir(), "b.tar"))
 	var version int
-	if err := db.QueryRowContext(t.Context(), "SELECT version FROM schema_version").Scan(&version); err != nil || version != 99 {
+	if err := db.QueryRowContext(t.Context(), "SELECT version FROM schema_version").Scan(&version); err != nil ||
+		version != 99 {
 		t.Errorf("afterwards: version %d, %v", version, err)
 	}
 }
@@ -77,6 +85,7 @@ func TestUnknownVariable(t *testing.T) {
 	e := newEnvironment(t)
 	e["HERBARIUM_ADRR"] = ":80"
 	for _, command := range []string{"config", "serve", "keys list", "publish " + garden} {
-		e.fails(t, 2, "unknown environment variable HERBARIUM_ADRR; did you mean HERBARIUM_ADDR?", strings.Fields(command)...)
+		e.fails(t, 2, "unknown environment variable HERBARIUM_ADRR; did you mean HERBARIUM_ADDR?",
+			strings.Fields(command)...)
 	}
 }

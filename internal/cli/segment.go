@@ -26,7 +26,8 @@ and change nothing, and a server can use the file at the same time.`,
 type segmentFile interface{ Close() error }
 
 // segmentCommand returns a command with one argument, a segment file.
-func segmentCommand[F segmentFile](cmd *cobra.Command, open func(path string) (F, error), run func(s F) error) *cobra.Command {
+func segmentCommand[F segmentFile](cmd *cobra.Command, open func(path string) (F, error),
+	run func(s F) error) *cobra.Command {
 	cmd.Args = expectArgs(1, 1, "one segment file")
 	cmd.ValidArgsFunction = completeArgs(offerFiles("segment"))
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
@@ -58,7 +59,8 @@ message that names the damaged section.`,
 		if !s.HasCurrentIndex() {
 			index = "; its index, " + s.Index() + ", is rebuilt by servers of this release"
 		}
-		return r.print(nil, "intact: %s, %s bytes%s", herb.Plural(s.Len(), "record", "records"), herb.Count(s.Size()), index)
+		return r.print(nil, "intact: %s, %s bytes%s", herb.Plural(s.Len(), "record", "records"),
+			herb.Count(s.Size()), index)
 	})
 }
 

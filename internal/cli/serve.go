@@ -57,7 +57,8 @@ The environment variable ` + app.TokenEnv + ` sets a key with the scopes plants:
 			}
 			var watched []string
 			if c.Watch {
-				if watched = paths; len(paths) == 0 {
+				watched = paths
+				if len(paths) == 0 {
 					return usagef("--watch needs at least one file or folder, as argument or in the setting paths")
 				}
 			}
@@ -107,14 +108,16 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 	if c.PublicURL != "" {
 		fmt.Fprintf(&b, "  Public   %s\n", c.PublicURL)
 	}
-	fmt.Fprintf(&b, "  Pages    %s/\n  API      %[1]s/api/v1\n  Docs     %[1]s/docs (OpenAPI: %[1]s/openapi.json)\n", base)
+	fmt.Fprintf(&b, "  Pages    %s/\n  API      %[1]s/api/v1\n  Docs     %[1]s/docs (OpenAPI: %[1]s/openapi.json)\n",
+		base)
 	fmt.Fprintf(&b, "  Data     %s\n\nDatasets\n", absolute(c.Data))
 	for _, d := range datasets {
 		key := ""
 		if d.Access.NeedsKey() {
 			key = "-H 'X-API-Key: …' "
 		}
-		fmt.Fprintf(&b, "  %s (%s)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, herb.Plural(d.Records, "record", "records"), key, base, d.Ref)
+		fmt.Fprintf(&b, "  %s (%s)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref,
+			herb.Plural(d.Records, "record", "records"), key, base, d.Ref)
 	}
 	if more := total - len(datasets); more > 0 {
 		fmt.Fprintf(&b, "  %s\n    curl '%s/api/v1'\n", herb.Plural(more, "more dataset", "more datasets"), base)
@@ -125,7 +128,8 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 	}
 	if c.HasPlants() {
 		fmt.Fprintf(&b, "\nCreate a plant\n  TOKEN=$(herbarium keys create --name me --scope plants:write%s)\n", data)
-		fmt.Fprintf(&b, "  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
+		fmt.Fprintf(&b, "  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n",
+			base)
 	}
 	writeSkipped(&b, found)
 	fmt.Fprintf(&b, "\nOpen %s\n", r.paint(green, strings.TrimSuffix(cmp.Or(c.PublicURL, base), "/")+"/"))

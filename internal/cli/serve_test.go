@@ -42,8 +42,10 @@ func TestServe(t *testing.T) {
 	if n := s.total(t, "/api/v1/garden/catalog/data?status=published&search=lavender"); n == 0 {
 		t.Error("no lavender in the garden")
 	}
-	for _, want := range []string{"Pages    " + s.url + "/\n", "API      " + s.url + "/api/v1\n", "Docs     " + s.url + "/docs",
-		"Skipped files\n  ", "photo.png", e["HERBARIUM_DATA"], "curl '" + s.url + "/api/v1/garden/catalog/data'", "/api/v1/store/plants/data", "/openapi.json",
+	for _, want := range []string{"Pages    " + s.url + "/\n", "API      " + s.url + "/api/v1\n",
+		"Docs     " + s.url + "/docs",
+		"Skipped files\n  ", "photo.png", e["HERBARIUM_DATA"], "curl '" + s.url + "/api/v1/garden/catalog/data'",
+		"/api/v1/store/plants/data", "/openapi.json",
 		"TOKEN=$(herbarium keys create --name me --scope plants:write"} {
 		if !strings.Contains(s.out.String(), want) {
 			t.Errorf("the banner does not contain %s:\n%s", want, s.out)
@@ -83,7 +85,8 @@ func TestServe_stoppedDuringStart(t *testing.T) {
 		if before {
 			cancel(nil)
 		}
-		code := cli.Run(ctx, []string{"serve", garden}, cli.Terminal{Out: io.Discard, Err: log, Env: newEnvironment(t).lookup})
+		code := cli.Run(ctx, []string{"serve", garden},
+			cli.Terminal{Out: io.Discard, Err: log, Env: newEnvironment(t).lookup})
 		if code != 0 || strings.Contains(log.String(), "herbarium: ") {
 			t.Errorf("exit code %d\n%s", code, log)
 		}
@@ -135,12 +138,14 @@ func TestKeys_onRunningServer(t *testing.T) {
 	code, out, errOut := e.run(t, "keys", "create", "--name", "nursery", "--scope", "plants:write", "--expires", "90d")
 	token := strings.TrimSuffix(out, "\n")
 	if code != 0 || strings.ContainsAny(token, " \n") || strings.Contains(errOut, token) {
-		t.Fatalf("exit code %d; standard output %q must be the secret alone, and standard error must not have it:\n%s", code, out, errOut)
+		t.Fatalf("exit code %d; standard output %q must be the secret alone, and standard error must not have it:\n%s",
+			code, out, errOut)
 	}
 	if status, body := s.create(t, token, `{"id":1,"name":"Rose"}`); status != http.StatusOK {
 		t.Fatalf("a new key does not work at once: %d %s", status, body)
 	}
-	if list := e.must(t, "keys", "list"); !strings.Contains(list, "nursery") || !strings.Contains(list, "active") || strings.Contains(list, token) {
+	if list := e.must(t, "keys", "list"); !strings.Contains(list, "nursery") || !strings.Contains(list, "active") ||
+		strings.Contains(list, token) {
 		t.Errorf("keys list says\n%s", list)
 	}
 	e.must(t, "keys", "revoke", "nursery")
@@ -159,10 +164,12 @@ func TestPublish_onRunningServer(t *testing.T) {
 	s := e.serve(t)
 	file := write(t, "prices.csv", "code,price\n007,1.50\n008,2\n")
 	const path = "/api/v1/shop/prices/data"
-	if out := e.must(t, "publish", file, "--as", "shop/prices"); !strings.Contains(out, "2 records") || !strings.Contains(out, "code text") {
+	if out := e.must(t, "publish", file, "--as", "shop/prices"); !strings.Contains(out, "2 records") ||
+		!strings.Contains(out, "code text") {
 		t.Errorf("publish says\n%s", out)
 	}
-	if status, body := s.get(t, path+"?code=007"); status != http.StatusOK || !strings.Contains(body, `{"code":"007","price":"1.50"}`) {
+	if status, body := s.get(t, path+"?code=007"); status != http.StatusOK ||
+		!strings.Contains(body, `{"code":"007","price":"1.50"}`) {
 		t.Fatalf("not listed at once, or not byte for byte: %d %s", status, body)
 	}
 	e.prints(t, "unchanged", "publish", file, "--as", "shop/prices")
@@ -188,7 +195,8 @@ func TestPublish_onRunningServer(t *testing.T) {
 	if status, _ := s.get(t, path); status != http.StatusNotFound {
 		t.Errorf("a dataset that was removed is answered with %d; want 404", status)
 	}
-	if code, _, errOut := e.run(t, "publish", file, "--as", "store/plants"); code == 0 || !strings.Contains(errOut, "store/plants") {
+	if code, _, errOut := e.run(t, "publish", file, "--as", "store/plants"); code == 0 ||
+		!strings.Contains(errOut, "store/plants") {
 		t.Errorf("publishing over the plants: exit code %d\n%s", code, errOut)
 	}
 }
@@ -263,7 +271,8 @@ func TestRestart(t *testing.T) {
 		s.get(t, "/nowhere", "Authorization", "Bearer "+secret, "X-API-Key", secret)
 	}
 	s.get(t, "/"+token)
-	if status, body, replayed := send(s, token, rose); status != http.StatusOK || body != `{"name":"Röse","tag":"a"}` || replayed != "" {
+	if status, body, replayed := send(s, token, rose); status != http.StatusOK || body != `{"name":"Röse","tag":"a"}` ||
+		replayed != "" {
 		t.Fatalf("creating: %d %s, replayed %q", status, body, replayed)
 	}
 	s.stop()
@@ -282,7 +291,8 @@ func TestRestart(t *testing.T) {
 		t.Errorf("%d records in the garden after a restart", n)
 	}
 	again.stop()
-	written := map[string]string{"log": s.log.String() + again.log.String(), "output": s.out.String() + again.out.String()}
+	written := map[string]string{"log": s.log.String() + again.log.String(), "output": s.out.String() +
+		again.out.String()}
 	err := filepath.WalkDir(e["HERBARIUM_DATA"], func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -311,8 +321,9 @@ func TestServe_gracefulShutdown(t *testing.T) {
 	must.NoError(t, err)
 	defer conn.Close()
 	const body = `{"id":1,"name":"Rose"}`
-	_, err = fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", e["HERBARIUM_TOKEN"], len(body))
+	_, err = fmt.Fprintf(conn,
+		"POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+			"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", e["HERBARIUM_TOKEN"], len(body))
 	must.NoError(t, err)
 	answers := bufio.NewReader(conn)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
@@ -349,8 +360,9 @@ func TestServe_shutdownLimit(t *testing.T) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	must.NoError(t, err)
 	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-		"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n", e["HERBARIUM_TOKEN"])
+	_, err = fmt.Fprintf(conn,
+		"POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+			"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n", e["HERBARIUM_TOKEN"])
 	must.NoError(t, err)
 	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("the server does not ask for the body: %q, %v", line, err)
@@ -370,7 +382,8 @@ func TestServe_admin(t *testing.T) {
 		t.Errorf("metrics on the public address: %d; want 404", status)
 	}
 	var m []string
-	for address := regexp.MustCompile(`"url":"(http://[^"]+)/metrics"`); m == nil; runtime.Gosched() { // the log is buffered for a short time
+	// the log is buffered for a short time
+	for address := regexp.MustCompile(`"url":"(http://[^"]+)/metrics"`); m == nil; runtime.Gosched() {
 		m = address.FindStringSubmatch(s.log.String())
 	}
 	admin := &server{url: m[1]}

@@ -21,7 +21,8 @@ its file, as 'herbarium datasets list' prints it. Reasons of published, removed 
 command. A server that watches the source records the reason again when it tries to publish it.`,
 		Example: `  herbarium datasets dismiss shop/prices
   herbarium datasets dismiss /srv/data/prices.csv`,
-		Args:              expectArgs(1, 1, "one dataset or file; 'herbarium datasets list' lists those that are not published"),
+		Args: expectArgs(1, 1,
+			"one dataset or file; 'herbarium datasets list' lists those that are not published"),
 		ValidArgsFunction: completeArgs(r.completeDataset()),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -30,9 +31,13 @@ command. A server that watches the source records the reason again when it tries
 			if err != nil {
 				return err
 			}
-			dismissed := slices.DeleteFunc(sourceErrors, func(e herb.SourceError) bool { return e.Path != args[0] && e.Ref.String() != args[0] })
+			dismissed := slices.DeleteFunc(sourceErrors, func(e herb.SourceError) bool {
+				return e.Path != args[0] &&
+					e.Ref.String() != args[0]
+			})
 			if len(dismissed) == 0 {
-				return herb.Errorf(herb.CodeNotFound, "no failed source %q; 'herbarium datasets list' lists all", args[0])
+				return herb.Errorf(herb.CodeNotFound,
+					"no failed source %q; 'herbarium datasets list' lists all", args[0])
 			}
 			var failed error
 			for _, e := range dismissed {

@@ -13,14 +13,18 @@ func TestTerminal_escapes(t *testing.T) {
 	t.Parallel()
 	const attack = `\u001b]0;owned\u0007\u001b[2J\u202etxt\u009b31m`
 	e := newEnvironment(t)
-	descriptor := write(t, "shop/datapackage.json", `{"name":"shop","resources":[{"name":"prices","path":"prices.csv","title":"T`+attack+`",
-		"description":"one\ntwo `+attack+`","schema":{"primaryKey":"a`+attack+`","fields":[{"name":"a`+attack+`","description":"D`+attack+`","herbarium":{"from":"a"}}]}}]}`)
-	if err := os.WriteFile(filepath.Join(filepath.Dir(descriptor), "prices.csv"), []byte("a,b\nx\x1b[2J,2\ny,1\n"), 0o600); err != nil {
+	descriptor := write(t, "shop/datapackage.json",
+		`{"name":"shop","resources":[{"name":"prices","path":"prices.csv","title":"T`+attack+`",
+		"description":"one\ntwo `+attack+`","schema":{"primaryKey":"a`+attack+`",
+		"fields":[{"name":"a`+attack+`","description":"D`+attack+`","herbarium":{"from":"a"}}]}}]}`)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(descriptor), "prices.csv"), []byte("a,b\nx\x1b[2J,2\ny,1\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	published := e.must(t, "publish", "--report", descriptor)
 	shown := e.must(t, "datasets", "show", "shop/prices")
-	for _, want := range []string{`T\x1b]0;owned\a\x1b[2J\u202etxt\u009b31m`, "one\ntwo \\x1b", `D\x1b]0;owned`, `a\x1b]0;owned`} {
+	for _, want := range []string{`T\x1b]0;owned\a\x1b[2J\u202etxt\u009b31m`, "one\ntwo \\x1b", `D\x1b]0;owned`,
+		`a\x1b]0;owned`} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("datasets show has no %q:\n%q", want, shown)
 		}
@@ -28,9 +32,11 @@ func TestTerminal_escapes(t *testing.T) {
 	outputs := []string{published, shown}
 	for _, args := range [][]string{
 		{"datasets", "list"}, {"datasets", "report", "shop/prices"}, {"datasets", "show", "shop/\x1b[2J"},
-		{"keys", "create", "--name", "k\x1b[2J", "--scope", "data:read"}, {"keys", "list"}, {"keys", "revoke", "k\x1b[2J"}, {"audit"},
+		{"keys", "create", "--name", "k\x1b[2J", "--scope", "data:read"}, {"keys", "list"},
+		{"keys", "revoke", "k\x1b[2J"}, {"audit"},
 		{"publish", "--as", "shop/prices", write(t, "n\x1b[2J.csv", "other\x1b[2J\n1\n")},
-		{"publish", "--check", "--as", "shop/prices", write(t, "m\x1b[2J.csv", "other\x1b[2J\n1\n")}, {"publish", "no\x1b[2Jfile.csv"},
+		{"publish", "--check", "--as", "shop/prices", write(t, "m\x1b[2J.csv", "other\x1b[2J\n1\n")},
+		{"publish", "no\x1b[2Jfile.csv"},
 	} {
 		_, out, errOut := e.run(t, args...)
 		outputs = append(outputs, out, errOut)

@@ -37,13 +37,17 @@ The exit code is 1 if a version cannot be read; the others are rebuilt neverthel
 				defer display.end()
 				steps := progress.New(display.update, phaseRebuild)
 				u, err := d.Library.Upgrade(ctx, kept, func(done, total int) {
-					steps.Update(phaseRebuild, func(p *progress.Progress) { p.Done, p.Total = int64(done), int64(total) })
+					steps.Update(phaseRebuild, func(p *progress.Progress) {
+						p.Done, p.Total = int64(done),
+							int64(total)
+					})
 				})
 				if err != nil && u.Failed == 0 {
 					return err
 				}
 				display.end()
-				summary := fmt.Sprintf("%s checked, %s rebuilt", herb.Plural(u.Versions, "version", "versions"), herb.Count(u.Rebuilt))
+				summary := fmt.Sprintf("%s checked, %s rebuilt", herb.Plural(u.Versions, "version", "versions"),
+					herb.Count(u.Rebuilt))
 				if u.Failed > 0 {
 					summary += fmt.Sprintf(", %s cannot be read", herb.Count(u.Failed))
 				}

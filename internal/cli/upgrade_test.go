@@ -82,7 +82,8 @@ func TestDoctor_index(t *testing.T) {
 	examine := func(what string, warns bool) {
 		t.Helper()
 		code, found := e.examine(t)
-		if all := strings.Join(slices.Collect(maps.Values(found)), ""); code != 0 || strings.Contains(all, warning) != warns {
+		if all := strings.Join(slices.Collect(maps.Values(found)), ""); code != 0 ||
+			strings.Contains(all, warning) != warns {
 			t.Errorf("%s: exit code %d\n%s", what, code, all)
 		}
 	}

@@ -31,7 +31,8 @@ const (
 func addServerSettings(flags *pflag.FlagSet) {
 	addSettings(flags, groupAddress, "addr", "admin_addr", "public_url", "trusted_proxies")
 	addSettings(flags, groupAccess, "access", "catalog", "plants", "mcp")
-	addSettings(flags, groupLimits, "max_in_flight", "max_expensive", "max_exports", "max_writes", "max_upload", "request_timeout", "memory")
+	addSettings(flags, groupLimits, "max_in_flight", "max_expensive", "max_exports", "max_writes", "max_upload",
+		"request_timeout", "memory")
 	addSettings(flags, groupFiles, "keep", "keep_for", "cache_size", "retention")
 	addSettings(flags, groupStop, "drain", "shutdown")
 }
@@ -52,7 +53,8 @@ type FlagGroup struct {
 // FlagGroups returns the visible flags of a command by group.
 func FlagGroups(cmd *cobra.Command) (groups []FlagGroup) {
 	_ = cmd.InheritedFlags() // adds them to those of the command
-	for _, title := range []string{groupOwn, groupReading, groupRemote, groupAddress, groupAccess, groupLimits, groupFiles, groupStop, groupGlobal} {
+	for _, title := range []string{groupOwn, groupReading, groupRemote, groupAddress, groupAccess, groupLimits,
+		groupFiles, groupStop, groupGlobal} {
 		g := FlagGroup{title, pflag.NewFlagSet(title, pflag.ContinueOnError)}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if cmp.Or(strings.Join(f.Annotations[groupAnnotation], ""), groupOwn) == title && !f.Hidden {
@@ -89,7 +91,8 @@ func writeUsage(cmd *cobra.Command) error {
 	}
 	writeCommands(w, cmd, title, "")
 	for _, g := range FlagGroups(cmd) {
-		fmt.Fprintf(w, "\n%s:\n%s\n", g.Title, strings.TrimRight(g.Flags.FlagUsagesWrapped(min(terminalWidth(w), 120)), "\n"))
+		fmt.Fprintf(w, "\n%s:\n%s\n", g.Title,
+			strings.TrimRight(g.Flags.FlagUsagesWrapped(min(terminalWidth(w), 120)), "\n"))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\nUse '%s COMMAND --help' for more about a command.\n", cmd.CommandPath())

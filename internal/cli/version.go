@@ -23,7 +23,8 @@ func newVersion(r *runner) *cobra.Command {
 				OS      string `json:"os"`
 				Arch    string `json:"arch"`
 			}
-			return r.print(build{Version(), commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH}, "%s", versionLine())
+			return r.print(build{Version(), commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH}, "%s",
+				versionLine())
 		},
 	}, "")
 }

@@ -55,17 +55,21 @@ func newDatasetsReport(r *runner) *cobra.Command {
 func newDatasetsHistory(r *runner) *cobra.Command {
 	write := func(list versions.SummaryList) error {
 		asIs := func(v versions.Summary) versions.Summary { return v }
-		err := printList(r, list.Versions, asIs, "VERSION\tPUBLISHED\tRECORDS\tSTATE\tBYTES\tAPI CHANGES\tRECORD CHANGES\tLABELS\tMESSAGE", func(v versions.Summary) []any {
-			return []any{
-				v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), v.State, herb.Count(int(v.Bytes)), countChanges(v.Changes),
-				countRecords(v.Counts), strings.Join(v.Labels, ", "), printable(v.Message),
-			}
-		})
+		err := printList(r, list.Versions, asIs,
+			"VERSION\tPUBLISHED\tRECORDS\tSTATE\tBYTES\tAPI CHANGES\tRECORD CHANGES\tLABELS\tMESSAGE",
+			func(v versions.Summary) []any {
+				return []any{
+					v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), v.State,
+					herb.Count(int(v.Bytes)), countChanges(v.Changes),
+					countRecords(v.Counts), strings.Join(v.Labels, ", "), printable(v.Message),
+				}
+			})
 		if err != nil {
 			return err
 		}
 		for _, w := range list.Withdrawn {
-			if err := r.print(w, "%s was withdrawn on %s", w.Version, formatTime(w.Since, time.DateTime, "")); err != nil {
+			if err := r.print(w, "%s was withdrawn on %s", w.Version,
+				formatTime(w.Since, time.DateTime, "")); err != nil {
 				return err
 			}
 		}
@@ -150,7 +154,8 @@ names. The previous version was live before the live one was published; a versio
 		}
 		return write(ref, live)
 	})
-	stringFlag(cmd, &version, "version", "`version` to restore (default: the one that was live before)", r.completeVersion())
+	stringFlag(cmd, &version, "version", "`version` to restore (default: the one that was live before)",
+		r.completeVersion())
 	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		live, err := c.Rollback(ctx, ref, version, consents()...)
 		if err != nil {
@@ -173,7 +178,8 @@ func newDatasetsLabel(r *runner) *cobra.Command {
 	}
 	write := func(ref herb.Ref, version string) error {
 		if remove {
-			return r.print(labeled{ref, version, label, true}, "%s: version %s does not have the label %s", ref, version, label)
+			return r.print(labeled{ref, version, label, true}, "%s: version %s does not have the label %s", ref,
+				version, label)
 		}
 		return r.print(labeled{ref, version, label, false}, "%s: version %s has the label %s", ref, version, label)
 	}
@@ -202,7 +208,8 @@ until its labels are removed. VERSION is the name of a version or another label.
 		}
 		return write(ref, named)
 	})
-	cmd.Args = expectArgs(3, 3, "one namespace/dataset, a version and a label; 'herbarium datasets history' lists the versions")
+	cmd.Args = expectArgs(3, 3,
+		"one namespace/dataset, a version and a label; 'herbarium datasets history' lists the versions")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeVersion())
 	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) (err error) {
 		if remove {
@@ -234,7 +241,8 @@ func newDatasetsPurge(r *runner) *cobra.Command {
 		if yes {
 			return nil
 		}
-		return r.confirm(fmt.Sprintf("Delete version %s of %s%s, so that nobody can read it any more? This cannot be undone.", version, ref, where))
+		return r.confirm(fmt.Sprintf("Delete version %s of %s%s, so that nobody can read it any more? This cannot be "+
+			"undone.", version, ref, where))
 	}
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "purge NAMESPACE/DATASET VERSION",
@@ -279,5 +287,6 @@ required if standard input is not a terminal.`,
 
 // addYes adds the flag that skips the confirmation of a command.
 func addYes(cmd *cobra.Command, yes *bool) {
-	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do not ask for confirmation; required if standard input is not a terminal")
+	cmd.Flags().BoolVarP(yes, "yes", "y", false,
+		"do not ask for confirmation; required if standard input is not a terminal")
 }

@@ -116,10 +116,12 @@ func TestServe_watchDescriptor(t *testing.T) {
 		return strings.Contains(errOut, "shop/prices: "+file+" skipped since ") && strings.Contains(errOut, reason)
 	})
 	log := s.log.String()
-	if !strings.Contains(log, "file skipped; its dataset is not updated") || !strings.Contains(log, reason) || strings.Contains(log, "is gone") {
+	if !strings.Contains(log, "file skipped; its dataset is not updated") || !strings.Contains(log, reason) ||
+		strings.Contains(log, "is gone") {
 		t.Errorf("the log is\n%s", log)
 	}
-	if out := e.must(t, "datasets", "--json"); !strings.Contains(out, `"skipped":"`+descriptor) || strings.Contains(out, `"error"`) {
+	if out := e.must(t, "datasets", "--json"); !strings.Contains(out, `"skipped":"`+descriptor) ||
+		strings.Contains(out, `"error"`) {
 		t.Errorf("datasets --json prints\n%s", out)
 	}
 	e.prints(t, "warn sources          shop/prices from "+file+" is skipped: ", "doctor")
@@ -149,7 +151,8 @@ func TestServe_sourceFailed(t *testing.T) {
 	if code != 4 {
 		t.Errorf("datasets --json: exit code %d", code)
 	}
-	for _, want := range []string{`"name":"prices"`, `"source":"` + file + `","error":"`, `{"namespace":"shop","name":"new","source":"`} {
+	for _, want := range []string{`"name":"prices"`, `"source":"` + file + `","error":"`,
+		`{"namespace":"shop","name":"new","source":"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
@@ -175,7 +178,8 @@ func TestServe_sourceFailed(t *testing.T) {
 	defer response.Body.Close()
 	metrics, err := io.ReadAll(response.Body)
 	must.NoError(t, err)
-	for _, want := range []string{`herbarium_source_failed{dataset="shop/prices"} 1`, `herbarium_source_failed{dataset="shop/new"} 1`,
+	for _, want := range []string{`herbarium_source_failed{dataset="shop/prices"} 1`,
+		`herbarium_source_failed{dataset="shop/new"} 1`,
 		`herbarium_dataset_bytes{dataset="shop/prices"} `, `herbarium_stored_bytes{folder="versions"} `} {
 		if !strings.Contains(string(metrics), want) {
 			t.Errorf("no %s in the metrics", want)

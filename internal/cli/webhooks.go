@@ -28,7 +28,8 @@ dataset.failed (a publish that failed, such as that of a file that cannot be rea
 		Example: `  SECRET=$(herbarium webhooks add https://example.org/hook --dataset 'shop/*')
   herbarium webhooks list
   herbarium webhooks deliveries`,
-	}, newWebhooksAdd(r), newWebhooksList(r), newWebhooksTest(r), newWebhooksRemove(r), newWebhooksDeliveries(r), newWebhooksResend(r))
+	}, newWebhooksAdd(r), newWebhooksList(r), newWebhooksTest(r), newWebhooksRemove(r), newWebhooksDeliveries(r),
+		newWebhooksResend(r))
 }
 
 func newWebhooksAdd(r *runner) *cobra.Command {
@@ -86,10 +87,12 @@ func (r *runner) addWebhook(cmd *cobra.Command, w herb.Webhook) error {
 		if err != nil {
 			return err
 		}
-		if err := d.Store.AddWebhook(ctx, w, fmt.Sprintf("host %s, datasets %s, protected %t", target.Host, strings.Join(w.Datasets, ","), w.Protected)); err != nil {
+		if err := d.Store.AddWebhook(ctx, w, fmt.Sprintf("host %s, datasets %s, protected %t", target.Host,
+			strings.Join(w.Datasets, ","), w.Protected)); err != nil {
 			return err
 		}
-		fmt.Fprintf(r.Err, "Added webhook %s for %s.\nThe secret cannot be shown again; store it safely. Try it with: herbarium webhooks test %s\n",
+		fmt.Fprintf(r.Err, "Added webhook %s for %s.\nThe secret cannot be shown again; store it safely. Try it "+
+			"with: herbarium webhooks test %s\n",
 			w.ID, strings.Join(w.Datasets, ", "), w.ID)
 		type added struct {
 			Secret string `json:"secret"`
@@ -114,7 +117,8 @@ func newWebhooksList(r *runner) *cobra.Command {
 	return r.jsonFlag(&cobra.Command{
 		Use:   "list",
 		Short: "List the webhooks",
-		Long:  "List all webhooks, including disabled ones. Their secrets, and passwords and tokens in their URLs, are not shown.",
+		Long: "List all webhooks, including disabled ones. Their secrets, and passwords and tokens in their URLs, " +
+			"are not shown.",
 		Example: `  herbarium webhooks list
   herbarium webhooks list --json | jq -r .id`,
 		Args: noArgs,
@@ -131,13 +135,16 @@ func (r *runner) listWebhooks(ctx context.Context, d *app.Data) error {
 		return err
 	}
 	yes := map[bool]string{true: "yes", false: "-"}
-	return printList(r, all, func(w herb.Webhook) any { return w }, "ID\tURL\tDATASETS\tPROTECTED\tCREATED\tDISABLED", func(w herb.Webhook) []any {
-		return []any{w.ID, w.URL, strings.Join(w.Datasets, ","), yes[w.Protected], minute(w.Created, ""), minute(w.Disabled, "-")}
-	})
+	return printList(r, all, func(w herb.Webhook) any { return w }, "ID\tURL\tDATASETS\tPROTECTED\tCREATED\tDISABLED",
+		func(w herb.Webhook) []any {
+			return []any{w.ID, w.URL, strings.Join(w.Datasets, ","), yes[w.Protected], minute(w.Created, ""),
+				minute(w.Disabled, "-")}
+		})
 }
 
 // webhookCommand returns a command whose argument is the ID of a webhook.
-func webhookCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context, d *app.Data, w herb.Webhook) error) *cobra.Command {
+func webhookCommand(r *runner, cmd *cobra.Command,
+	run func(ctx context.Context, d *app.Data, w herb.Webhook) error) *cobra.Command {
 	cmd.Args = expectArgs(1, 1, "the ID of one webhook; 'herbarium webhooks list' shows it")
 	cmd.ValidArgsFunction = completeArgs(r.completeWebhook())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -230,7 +237,8 @@ for it, and those that were given up. They have all attempts again. Run it when 
 		case err != nil:
 			return err
 		case n == 0 && len(events) > 0:
-			return herb.Errorf(herb.CodeNotFound, "%s has no such event; 'herbarium webhooks deliveries %s --json' lists the id of each", w.ID, w.ID)
+			return herb.Errorf(herb.CodeNotFound,
+				"%s has no such event; 'herbarium webhooks deliveries %s --json' lists the id of each", w.ID, w.ID)
 		}
 		fmt.Fprintf(r.Out, "%s will be sent\n", herb.Plural(int(n), "event", "events"))
 		return nil
@@ -276,6 +284,7 @@ func (r *runner) listDeliveries(ctx context.Context, d *app.Data, id string, lim
 	}
 	const header = "TIME\tWEBHOOK\tTYPE\tDATASET\tSTATE\tATTEMPTS\tNEXT\tRESULT"
 	return printList(r, all, func(d store.Delivery) any { return d }, header, func(d store.Delivery) []any {
-		return []any{d.Created.Format(time.RFC3339), d.Webhook, d.Type, d.Data.Dataset, d.State, d.Attempts, formatTime(d.Due, time.RFC3339, "-"), d.Result}
+		return []any{d.Created.Format(time.RFC3339), d.Webhook, d.Type, d.Data.Dataset, d.State, d.Attempts,
+			formatTime(d.Due, time.RFC3339, "-"), d.Result}
 	})
 }

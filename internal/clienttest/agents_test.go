@@ -70,7 +70,8 @@ func callTools(t *testing.T, url string, calls []toolCall, headers ...string) (n
 		Results      []toolResult
 	}
 	must.NoError(t, json.Unmarshal(out, &answer))
-	if answer.Server.Name != "herbarium" || !strings.Contains(answer.Instructions, "describe_dataset") || len(answer.Results) != len(calls) {
+	if answer.Server.Name != "herbarium" || !strings.Contains(answer.Instructions, "describe_dataset") ||
+		len(answer.Results) != len(calls) {
 		t.Fatalf("got %s", out)
 	}
 	for _, tool := range answer.Tools {
@@ -92,7 +93,8 @@ func TestInterop_agents(t *testing.T) {
 	})
 	must.NoError(t, err)
 	t.Cleanup(server.Kill)
-	asked := questions(readSource(t, "../../examples/garden/catalog.csv", ','), readSource(t, files+"/orders.csv", ','), readSource(t, files+"/sensors.csv", ';'))
+	asked := questions(readSource(t, "../../examples/garden/catalog.csv", ','), readSource(t, files+"/orders.csv", ','),
+		readSource(t, files+"/sensors.csv", ';'))
 	if len(asked) != 40 {
 		t.Errorf("%d questions", len(asked))
 	}
@@ -101,7 +103,8 @@ func TestInterop_agents(t *testing.T) {
 		calls = append(calls, toolCall{q.tool, q.arguments})
 	}
 	names, results := callTools(t, server.URL, calls)
-	if want := []string{"aggregate", "describe_dataset", "get_record", "query_records", "search_datasets"}; !slices.Equal(names, want) {
+	if want := []string{"aggregate", "describe_dataset", "get_record", "query_records",
+		"search_datasets"}; !slices.Equal(names, want) {
 		t.Errorf("the client found the tools %q", names)
 	}
 	for i, q := range asked {
@@ -124,7 +127,8 @@ func TestInterop_agentKeys(t *testing.T) {
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "staff.csv"), "name,salary\nAna,100\nBo,200\n")
 	settings := []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data"), "HERBARIUM_ACCESS=key"}
-	server, err := programtest.Start(t.Context(), programtest.Options{Program: program, Args: []string{folder}, Settings: settings})
+	server, err := programtest.Start(t.Context(), programtest.Options{Program: program, Args: []string{folder},
+		Settings: settings})
 	must.NoError(t, err)
 	t.Cleanup(server.Kill)
 	list := get(t, server.URL+"/api/v1?search=staff")
@@ -137,11 +141,13 @@ func TestInterop_agentKeys(t *testing.T) {
 	typo := toolCall{"aggregate", map[string]any{"dataset": dataset, "measures": []string{"sum:salaries"}}}
 	_, results := callTools(t, server.URL, []toolCall{sum, typo})
 	for _, r := range results {
-		if !r.Failed || !strings.Contains(r.Text, "requires a key with the scope data:read:"+dataset) || strings.Contains(r.Text, "salary") {
+		if !r.Failed || !strings.Contains(r.Text, "requires a key with the scope data:read:"+dataset) ||
+			strings.Contains(r.Text, "salary") {
 			t.Errorf("without a key: %s", r.Text)
 		}
 	}
-	_, results = callTools(t, server.URL, []toolCall{sum, typo}, "authorization=Bearer "+createKey(t, settings, "data:read:"+dataset))
+	_, results = callTools(t, server.URL, []toolCall{sum, typo}, "authorization=Bearer "+
+		createKey(t, settings, "data:read:"+dataset))
 	if rows := results[0].table(t); len(rows) != 2 || rows[1][0] != "300" {
 		t.Errorf("with a key: %s", results[0].Text)
 	}
@@ -157,9 +163,11 @@ func TestInterop_inspector(t *testing.T) {
 	server, _ := startServer(t)
 	inspect := func(args ...string) []byte {
 		cmd := exec.CommandContext(t.Context(), "node", append([]string{
-			filepath.Join(modules, "@modelcontextprotocol/inspector/clients/cli/build/index.js"), server.URL + "/mcp", "--transport", "http",
+			filepath.Join(modules, "@modelcontextprotocol/inspector/clients/cli/build/index.js"), server.URL + "/mcp",
+			"--transport", "http",
 		}, args...)...)
-		cmd.Env = append(os.Environ(), "MCP_CATALOG_PATH="+filepath.Join(t.TempDir(), "catalog.json"), "HOME="+t.TempDir())
+		cmd.Env = append(os.Environ(), "MCP_CATALOG_PATH="+filepath.Join(t.TempDir(), "catalog.json"),
+			"HOME="+t.TempDir())
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
 		must.NoError(t, err)
@@ -171,9 +179,11 @@ func TestInterop_inspector(t *testing.T) {
 		t.Errorf("the inspector lists %v", list.Tools)
 	}
 	var result struct{ Content []struct{ Text string } }
-	must.NoError(t, json.Unmarshal(inspect("--method", "tools/call", "--tool-name", "aggregate", "--tool-arg", "dataset=garden/catalog", "--tool-arg", `by=["category"]`,
+	must.NoError(t, json.Unmarshal(inspect("--method", "tools/call", "--tool-name", "aggregate", "--tool-arg",
+		"dataset=garden/catalog", "--tool-arg", `by=["category"]`,
 		"--tool-arg", `sort=["-count"]`), &result))
-	if len(result.Content) != 1 || !strings.HasPrefix(result.Content[0].Text, "groups 1–14 of 14 (exact) over 513 records (exact); version ") {
+	if len(result.Content) != 1 ||
+		!strings.HasPrefix(result.Content[0].Text, "groups 1–14 of 14 (exact) over 513 records (exact); version ") {
 		t.Errorf("the inspector shows %+v", result)
 	}
 }
@@ -185,11 +195,13 @@ func TestInterop_agentExamples(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		programtest.SkipWithout(t, "python3", "python3 is not installed")
 	}
-	cmd := exec.CommandContext(t.Context(), "python3", "tools.py", "query_records", "dataset=garden/catalog", "filters=category=tree", "filters=price[gt]=200", "fields=id", "sort=-price")
+	cmd := exec.CommandContext(t.Context(), "python3", "tools.py", "query_records", "dataset=garden/catalog",
+		"filters=category=tree", "filters=price[gt]=200", "fields=id", "sort=-price")
 	cmd.Dir = "../../examples/agents"
 	cmd.Env = append(os.Environ(), "HERBARIUM_URL="+server.URL)
 	out, err := cmd.CombinedOutput()
-	if must.NoError(t, err); !strings.HasPrefix(string(out), "rows 1–") || !strings.Contains(string(out), "\nid\n17\n238\n") {
+	must.NoError(t, err)
+	if !strings.HasPrefix(string(out), "rows 1–") || !strings.Contains(string(out), "\nid\n17\n238\n") {
 		t.Errorf("got %s", out)
 	}
 	content, err := os.ReadFile("../../examples/agents/README.md")
@@ -197,7 +209,8 @@ func TestInterop_agentExamples(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllSubmatch(content, -1)
 	for _, block := range blocks {
 		var settings map[string]any
-		if err := json.Unmarshal(block[1], &settings); err != nil || !bytes.Contains(block[1], []byte(`http://127.0.0.1:8080/mcp"`)) {
+		if err := json.Unmarshal(block[1], &settings); err != nil ||
+			!bytes.Contains(block[1], []byte(`http://127.0.0.1:8080/mcp"`)) {
 			t.Errorf("%v: %s", err, block[1])
 		}
 	}

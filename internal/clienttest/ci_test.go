@@ -111,7 +111,8 @@ func TestCI_workflow(t *testing.T) {
 	} {
 		writeFile(t, filepath.Join(folder, "data", "prices.csv"), c.content)
 		if code, out := step(c.step); code != c.code || !strings.Contains(out, c.want) || records(t, url) != c.records {
-			t.Errorf("%s: exit code %d, %d records; want %d, %d and %q in\n%s", c.step, code, records(t, url), c.code, c.records, c.want, out)
+			t.Errorf("%s: exit code %d, %d records; want %d, %d and %q in\n%s", c.step, code, records(t, url), c.code,
+				c.records, c.want, out)
 		}
 	}
 }
@@ -138,7 +139,8 @@ func TestCI_cron(t *testing.T) {
 	keyFile := filepath.Join(folder, "key")
 	writeFile(t, keyFile, key+"\n")
 	settings := []string{
-		"SOURCE_URL=" + source.URL + "/prices.csv?today", "HERBARIUM_URL=" + url, "DATASET=shop/prices", "KEY_FILE=" + keyFile, "TMPDIR=" + temp,
+		"SOURCE_URL=" + source.URL + "/prices.csv?today", "HERBARIUM_URL=" + url, "DATASET=shop/prices",
+		"KEY_FILE=" + keyFile, "TMPDIR=" + temp,
 	}
 	for _, c := range []struct {
 		content, want string
@@ -151,8 +153,10 @@ func TestCI_cron(t *testing.T) {
 	} {
 		content = c.content
 		code, out := runShell(t, folder, settings, script)
-		if code != c.code || !strings.Contains(out, c.want) || c.code == 0 && out != "" || records(t, url) != c.records {
-			t.Errorf("exit code %d, %d records; want %d, %d and %q in %q", code, records(t, url), c.code, c.records, c.want, out)
+		if code != c.code || !strings.Contains(out, c.want) || c.code == 0 && out != "" ||
+			records(t, url) != c.records {
+			t.Errorf("exit code %d, %d records; want %d, %d and %q in %q", code, records(t, url), c.code, c.records,
+				c.want, out)
 		}
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {

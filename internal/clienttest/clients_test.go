@@ -62,7 +62,8 @@ func TestInterop_go(t *testing.T) {
 		writeFile(t, filepath.Join(folder, name), string(content))
 	}
 	must.NoError(t, os.Mkdir(filepath.Join(folder, "generated"), 0o755))
-	run(t, folder, generator, "-generate", "types,client", "-package", "generated", "-o", "generated/client.go", "openapi.json")
+	run(t, folder, generator, "-generate", "types,client", "-package", "generated", "-o", "generated/client.go",
+		"openapi.json")
 	for name := range datasets() {
 		must.NoError(t, os.Mkdir(filepath.Join(folder, name), 0o755))
 		run(t, folder, generator, "-generate", "types,client", "-package", name, "-o", name+"/client.go", name+".json")
@@ -90,7 +91,8 @@ func startServer(t *testing.T) (server *programtest.Server, key string) {
 	writeFile(t, filepath.Join(folder, "a-b.csv"), "x-y\n1\n2\n")
 	writeFile(t, filepath.Join(folder, "a_b.csv"), "x_y,latitude,longitude\n1,52.5,13.40\n2,,\n")
 	settings := []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data")}
-	server, err := programtest.Start(t.Context(), programtest.Options{Program: program, Args: []string{folder, "../../examples/garden"}, Settings: settings})
+	server, err := programtest.Start(t.Context(),
+		programtest.Options{Program: program, Args: []string{folder, "../../examples/garden"}, Settings: settings})
 	must.NoError(t, err)
 	t.Cleanup(server.Kill)
 	return server, createKey(t, settings, "plants:write", "publish")

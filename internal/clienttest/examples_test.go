@@ -18,7 +18,8 @@ import (
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	server, _ := startServer(t)
-	exported := string(get(t, server.URL+"/api/v1/garden/catalog/data.csv?search=rose&tags=fragrant&sort=price&_fields=price,title"))
+	exported := string(get(t,
+		server.URL+"/api/v1/garden/catalog/data.csv?search=rose&tags=fragrant&sort=price&_fields=price,title"))
 	rows, err := csv.NewReader(strings.NewReader(exported)).ReadAll()
 	must.NoError(t, err)
 	if len(rows) < 6 {
@@ -35,8 +36,10 @@ func TestExamples(t *testing.T) {
 	}{
 		{name: "curl", want: exported, command: []string{"sh", "roses.sh"}},
 		{name: "python", want: lines.String(), command: []string{"python3", "roses.py"}},
-		{name: "pandas", want: lines.String(), command: []string{"python3", "roses_pandas.py"}, optional: []string{"python3", "-c", "import pandas"}},
-		{name: "r", want: lines.String(), command: []string{"Rscript", "roses.R"}, optional: []string{"Rscript", "--version"}},
+		{name: "pandas", want: lines.String(), command: []string{"python3", "roses_pandas.py"},
+			optional: []string{"python3", "-c", "import pandas"}},
+		{name: "r", want: lines.String(), command: []string{"Rscript", "roses.R"},
+			optional: []string{"Rscript", "--version"}},
 		{name: "go", want: lines.String(), command: []string{"go", "run", "./go"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -64,8 +64,10 @@ func writeSources(t *testing.T) string {
 		if i%97 == 5 {
 			amount = ""
 		}
-		fmt.Fprintf(&orders, "%d,%d-%02d-%02d,%q,%s,%s,%d,%s,%s\n", 10_000+i, 2022+i*13%4, 1+i*7%12, 1+i*11%28, customers[i*i%6], countries[i*3%7], amount, 1+i%9,
-			[]string{"paid", "open", "cancelled"}[i*i%5%3], []string{"gift wrapping", "express delivery", "fragile: glass bottles", ""}[i%4])
+		fmt.Fprintf(&orders, "%d,%d-%02d-%02d,%q,%s,%s,%d,%s,%s\n", 10_000+i, 2022+i*13%4, 1+i*7%12, 1+i*11%28,
+			customers[i*i%6], countries[i*3%7], amount, 1+i%9,
+			[]string{"paid", "open", "cancelled"}[i*i%5%3],
+			[]string{"gift wrapping", "express delivery", "fragile: glass bottles", ""}[i%4])
 	}
 	sensors.WriteString("station;at;temperature;ok\n")
 	for i := range 3000 {
@@ -73,7 +75,8 @@ func writeSources(t *testing.T) string {
 		if i%50 == 7 {
 			temperature = "NA"
 		}
-		fmt.Fprintf(&sensors, "%s;2025-%02d-%02dT%02d:%02d:00Z;%s;%s\n", []string{"North", "South", "Harbour"}[i%3], 1+i%12, 1+i*5%28, i%24, i*17%60, temperature, []string{"yes", "no"}[i%7/6])
+		fmt.Fprintf(&sensors, "%s;2025-%02d-%02dT%02d:%02d:00Z;%s;%s\n", []string{"North", "South", "Harbour"}[i%3],
+			1+i%12, 1+i*5%28, i%24, i*17%60, temperature, []string{"yes", "no"}[i%7/6])
 	}
 	writeFile(t, filepath.Join(folder, "orders.csv"), orders.String())
 	writeFile(t, filepath.Join(folder, "sensors.csv"), sensors.String())
@@ -271,7 +274,11 @@ func questions(garden, orders, sensors source) []question {
 	}
 	dearest := func(s source, column, id string) string {
 		n := s.numbers(column)
-		top := s.where(func(r map[string]string) bool { v := number(r[column]); return v != nil && v.Cmp(n[len(n)-1]) == 0 })
+		top := s.where(func(r map[string]string) bool {
+			v := number(r[column])
+			return v != nil &&
+				v.Cmp(n[len(n)-1]) == 0
+		})
 		return top[0][id]
 	}
 	month := func(s source, column string) map[string]int {
@@ -298,48 +305,97 @@ func questions(garden, orders, sensors source) []question {
 	}
 	return []question{
 		{"Which dataset is about plants in a garden?", "search_datasets", a{"query": "garden"}, cell("dataset"), g},
-		{"How many records do the orders have?", "search_datasets", a{"query": "orders"}, cell("records"), orders.count()},
+		{"How many records do the orders have?", "search_datasets", a{"query": "orders"}, cell("records"),
+			orders.count()},
 		{"Where does glass occur?", "search_datasets", a{"query": "bottles"}, cell("dataset"), o},
-		{"In how many orders does glass occur?", "search_datasets", a{"query": "bottles"}, cell("matching records"), orders.where(has("note", "bottles")).count()},
-		{"How many kinds of plants are there?", "describe_dataset", a{"dataset": g}, line("category", 5), strconv.Itoa(len(garden.values("category")))},
-		{"How many plants have no price?", "describe_dataset", a{"dataset": g}, line("price", 4), garden.where(is("price", "")).count()},
-		{"When was the last plant added?", "describe_dataset", a{"dataset": g}, line("date", 7), slices.Max(garden.values("date"))},
-		{"How many readings have no temperature?", "describe_dataset", a{"dataset": s, "fields": l("temperature")}, line("temperature", 4), sensors.where(is("temperature", "NA")).count()},
+		{"In how many orders does glass occur?", "search_datasets", a{"query": "bottles"}, cell("matching records"),
+			orders.where(has("note", "bottles")).count()},
+		{"How many kinds of plants are there?", "describe_dataset", a{"dataset": g}, line("category", 5),
+			strconv.Itoa(len(garden.values("category")))},
+		{"How many plants have no price?", "describe_dataset", a{"dataset": g}, line("price", 4),
+			garden.where(is("price", "")).count()},
+		{"When was the last plant added?", "describe_dataset", a{"dataset": g}, line("date", 7),
+			slices.Max(garden.values("date"))},
+		{"How many readings have no temperature?", "describe_dataset", a{"dataset": s, "fields": l("temperature")},
+			line("temperature", 4), sensors.where(is("temperature", "NA")).count()},
 		{"Which type has the amount of an order?", "describe_dataset", a{"dataset": o}, line("amount", 1), "number"},
-		{"How many trees are there?", "query_records", a{"dataset": g, "filters": l("category=tree"), "per_page": 1}, total, trees.count()},
-		{"What is the dearest tree?", "query_records", a{"dataset": g, "filters": l("category=tree"), "sort": l("-price"), "fields": l("id")}, cell("id"), dearest(trees, "price", "id")},
-		{"How many plants are edible?", "query_records", a{"dataset": g, "filters": l("tags=edible"), "fields": l("id")}, total, garden.where(tagged("edible")).count()},
-		{"How many plants are trees or shrubs?", "query_records", a{"dataset": g, "filters": l("category=tree", "category=shrub"), "fields": l("id")}, total, strconv.Itoa(len(trees) + len(garden.where(is("category", "shrub"))))},
-		{"How many plants cost more than 100?", "query_records", a{"dataset": g, "filters": l("price[gt]=100"), "fields": l("id")}, total, garden.where(more("price", "100")).count()},
-		{"How many plants were added in May 2023?", "query_records", a{"dataset": g, "filters": l("date[prefix]=2023-05"), "fields": l("id")}, total,
+		{"How many trees are there?", "query_records", a{"dataset": g, "filters": l("category=tree"), "per_page": 1},
+			total, trees.count()},
+		{"What is the dearest tree?", "query_records",
+			a{"dataset": g, "filters": l("category=tree"), "sort": l("-price"), "fields": l("id")}, cell("id"),
+			dearest(trees, "price", "id")},
+		{"How many plants are edible?", "query_records",
+			a{"dataset": g, "filters": l("tags=edible"), "fields": l("id")}, total,
+			garden.where(tagged("edible")).count()},
+		{"How many plants are trees or shrubs?", "query_records",
+			a{"dataset": g, "filters": l("category=tree", "category=shrub"), "fields": l("id")}, total,
+			strconv.Itoa(len(trees) + len(garden.where(is("category", "shrub"))))},
+		{"How many plants cost more than 100?", "query_records",
+			a{"dataset": g, "filters": l("price[gt]=100"), "fields": l("id")}, total,
+			garden.where(more("price", "100")).count()},
+		{"How many plants were added in May 2023?", "query_records",
+			a{"dataset": g, "filters": l("date[prefix]=2023-05"), "fields": l("id")}, total,
 			garden.where(func(r map[string]string) bool { return strings.HasPrefix(r["date"], "2023-05") }).count()},
-		{"How many plants have no description?", "query_records", a{"dataset": g, "filters": l("description[empty]=true"), "fields": l("id")}, total, garden.where(is("description", "")).count()},
-		{"How many names contain bao?", "query_records", a{"dataset": g, "filters": l("title[contains]=bao"), "fields": l("id")}, total, garden.where(has("title", "bao")).count()},
-		{"What is plant 17 called?", "get_record", a{"dataset": g, "key": l("17")}, line("title", 1), garden.where(is("id", "17"))[0]["title"]},
-		{"Who described plant 400?", "get_record", a{"dataset": g, "key": "400", "fields": l("author")}, line("author", 1), garden.where(is("id", "400"))[0]["author"]},
-		{"How many plants of each kind are there?", "aggregate", a{"dataset": g, "by": l("category")}, pairs, garden.groups("category", count)},
-		{"What do the plants of each kind cost on average?", "aggregate", a{"dataset": g, "by": l("category"), "measures": l("mean:price")}, pairs, garden.groups("category", meanOf("price"))},
-		{"What is the median price?", "aggregate", a{"dataset": g, "measures": l("median:price")}, cell("median:price"), garden.median("price")},
-		{"Which kind has the most plants?", "aggregate", a{"dataset": g, "by": l("category"), "sort": l("-count"), "per_page": 1}, cell("category"), garden.highest("category")},
-		{"How many authors are there?", "aggregate", a{"dataset": g, "measures": l("distinct:author")}, cell("distinct:author"), strconv.Itoa(len(garden.values("author")))},
+		{"How many plants have no description?", "query_records",
+			a{"dataset": g, "filters": l("description[empty]=true"), "fields": l("id")}, total,
+			garden.where(is("description", "")).count()},
+		{"How many names contain bao?", "query_records", a{"dataset": g, "filters": l("title[contains]=bao"),
+			"fields": l("id")}, total, garden.where(has("title", "bao")).count()},
+		{"What is plant 17 called?", "get_record", a{"dataset": g, "key": l("17")}, line("title", 1),
+			garden.where(is("id", "17"))[0]["title"]},
+		{"Who described plant 400?", "get_record", a{"dataset": g, "key": "400", "fields": l("author")},
+			line("author", 1), garden.where(is("id", "400"))[0]["author"]},
+		{"How many plants of each kind are there?", "aggregate", a{"dataset": g, "by": l("category")}, pairs,
+			garden.groups("category", count)},
+		{"What do the plants of each kind cost on average?", "aggregate",
+			a{"dataset": g, "by": l("category"), "measures": l("mean:price")}, pairs,
+			garden.groups("category", meanOf("price"))},
+		{"What is the median price?", "aggregate", a{"dataset": g, "measures": l("median:price")}, cell("median:price"),
+			garden.median("price")},
+		{"Which kind has the most plants?", "aggregate", a{"dataset": g, "by": l("category"), "sort": l("-count"),
+			"per_page": 1}, cell("category"), garden.highest("category")},
+		{"How many authors are there?", "aggregate", a{"dataset": g, "measures": l("distinct:author")},
+			cell("distinct:author"), strconv.Itoa(len(garden.values("author")))},
 		{"How many orders are there?", "aggregate", a{"dataset": o}, cell("count"), orders.count()},
-		{"What is the revenue of paid orders?", "aggregate", a{"dataset": o, "measures": l("sum:amount"), "filters": l("status=paid")}, cell("sum:amount"), exact(paid.sum("amount"))},
-		{"What is the revenue by country?", "aggregate", a{"dataset": o, "by": l("country"), "measures": l("sum:amount")}, pairs, orders.groups("country", sumOf("amount"))},
-		{"How many orders has each status?", "aggregate", a{"dataset": o, "by": l("status")}, pairs, orders.groups("status", count)},
-		{"How many orders are there per month?", "aggregate", a{"dataset": o, "by": l("placed:month")}, pairs, months(orders, "placed")},
-		{"How many orders have an amount?", "aggregate", a{"dataset": o, "measures": l("filled:amount")}, cell("filled:amount"), strconv.Itoa(len(orders.numbers("amount")))},
-		{"How many bottles did 陳大文 order?", "aggregate", a{"dataset": o, "measures": l("sum:quantity"), "filters": l("customer=陳大文")}, cell("sum:quantity"), exact(orders.where(is("customer", "陳大文")).sum("quantity"))},
-		{"How many orders did Ana Lučić cancel?", "query_records", a{"dataset": o, "filters": l("customer=Ana Lučić", "status=cancelled"), "fields": l("order_id")}, total,
+		{"What is the revenue of paid orders?", "aggregate",
+			a{"dataset": o, "measures": l("sum:amount"), "filters": l("status=paid")}, cell("sum:amount"),
+			exact(paid.sum("amount"))},
+		{"What is the revenue by country?", "aggregate",
+			a{"dataset": o, "by": l("country"), "measures": l("sum:amount")}, pairs,
+			orders.groups("country", sumOf("amount"))},
+		{"How many orders has each status?", "aggregate", a{"dataset": o, "by": l("status")}, pairs,
+			orders.groups("status", count)},
+		{"How many orders are there per month?", "aggregate", a{"dataset": o, "by": l("placed:month")}, pairs,
+			months(orders, "placed")},
+		{"How many orders have an amount?", "aggregate", a{"dataset": o, "measures": l("filled:amount")},
+			cell("filled:amount"), strconv.Itoa(len(orders.numbers("amount")))},
+		{"How many bottles did 陳大文 order?", "aggregate",
+			a{"dataset": o, "measures": l("sum:quantity"), "filters": l("customer=陳大文")}, cell("sum:quantity"),
+			exact(orders.where(is("customer", "陳大文")).sum("quantity"))},
+		{"How many orders did Ana Lučić cancel?", "query_records",
+			a{"dataset": o, "filters": l("customer=Ana Lučić", "status=cancelled"), "fields": l("order_id")}, total,
 			orders.where(is("customer", "Ana Lučić")).where(is("status", "cancelled")).count()},
-		{"How many orders are for express delivery?", "query_records", a{"dataset": o, "search": `"express delivery"`, "fields": l("order_id")}, total, orders.where(is("note", "express delivery")).count()},
-		{"Which are the orders 51 to 55 from Ireland?", "query_records", a{"dataset": o, "filters": l("country=IE"), "fields": l("order_id"), "page": 11, "per_page": 5}, column("order_id"),
+		{"How many orders are for express delivery?", "query_records",
+			a{"dataset": o, "search": `"express delivery"`, "fields": l("order_id")}, total,
+			orders.where(is("note", "express delivery")).count()},
+		{"Which are the orders 51 to 55 from Ireland?", "query_records",
+			a{"dataset": o, "filters": l("country=IE"), "fields": l("order_id"), "page": 11, "per_page": 5},
+			column("order_id"),
 			first(orders.where(is("country", "IE"))[50:], "order_id", 5)},
-		{"What is the largest amount in the Netherlands?", "aggregate", a{"dataset": o, "measures": l("max:amount"), "filters": l("country=NL")}, cell("max:amount"),
+		{"What is the largest amount in the Netherlands?", "aggregate",
+			a{"dataset": o, "measures": l("max:amount"), "filters": l("country=NL")}, cell("max:amount"),
 			exact(slices.MaxFunc(orders.where(is("country", "NL")).numbers("amount"), (*big.Rat).Cmp))},
-		{"How many readings does each station have?", "aggregate", a{"dataset": s, "by": l("station")}, pairs, sensors.groups("station", count)},
-		{"What is the mean temperature at each station?", "aggregate", a{"dataset": s, "by": l("station"), "measures": l("mean:temperature")}, pairs, sensors.groups("station", meanOf("temperature"))},
-		{"How many readings at the harbour exceed 25,5 degrees?", "query_records", a{"dataset": s, "filters": l("station=Harbour", "temperature[gt]=25,5"), "fields": l("at")}, total, harbour.where(more("temperature", "25.5")).count()},
-		{"How many readings failed?", "query_records", a{"dataset": s, "filters": l("ok=false"), "fields": l("at")}, total, sensors.where(is("ok", "no")).count()},
-		{"How many readings are there per month?", "aggregate", a{"dataset": s, "by": l("at:month")}, pairs, months(sensors, "at")},
+		{"How many readings does each station have?", "aggregate", a{"dataset": s, "by": l("station")}, pairs,
+			sensors.groups("station", count)},
+		{"What is the mean temperature at each station?", "aggregate",
+			a{"dataset": s, "by": l("station"), "measures": l("mean:temperature")}, pairs,
+			sensors.groups("station", meanOf("temperature"))},
+		{"How many readings at the harbour exceed 25,5 degrees?", "query_records",
+			a{"dataset": s, "filters": l("station=Harbour", "temperature[gt]=25,5"), "fields": l("at")}, total,
+			harbour.where(more("temperature", "25.5")).count()},
+		{"How many readings failed?", "query_records", a{"dataset": s, "filters": l("ok=false"), "fields": l("at")},
+			total, sensors.where(is("ok", "no")).count()},
+		{"How many readings are there per month?", "aggregate", a{"dataset": s, "by": l("at:month")}, pairs,
+			months(sensors, "at")},
 	}
 }

@@ -55,7 +55,8 @@ func (r plainRequest) body(t *testing.T, server *programtest.Server) (v any) {
 // hostileNames returns names of fields that are hard on client generators.
 func hostileNames() []string {
 	return []string{
-		"a-b", "a.b", "a b", "a_b", "A", "a", "type", "page", "default", "1st", "class", "func", "-x", "日本", "constructor", "get", "Größe(m)", "*/",
+		"a-b", "a.b", "a b", "a_b", "A", "a", "type", "page", "default", "1st", "class", "func", "-x", "日本",
+		"constructor", "get", "Größe(m)", "*/",
 		"price", "price[gte]", "_fields", "🌵", `x'y"z`, "`", "$ref", `\`, "a,b", "a&b", "-", "__proto__", "#",
 	}
 }
@@ -88,13 +89,17 @@ func plainRequests(plant int) map[string]plainRequest {
 		return "?" + v.Encode()
 	}
 	filters := []string{"category", "climber", "category", "shrub", "price[gte]", "10", "price[lt]", "40"}
-	listing := query(append([]string{"page", "2", "per_page", "3", "sort", "price", "order", "desc", "search", "rose*"}, filters...)...)
+	listing := query(append([]string{"page", "2", "per_page", "3", "sort", "price", "order", "desc", "search", "rose*"},
+		filters...)...)
 	file := query(append([]string{"sort", "price"}, filters...)...)
-	counts := query(append([]string{"field", "category", "field", "price", "top", "3", "buckets", "5", "search", "rose*"}, filters...)...)
+	counts := query(append([]string{"field", "category", "field", "price", "top", "3", "buckets", "5", "search",
+		"rose*"}, filters...)...)
 
-	portable := []string{"a-b", "1", "a-b", "4", "a-b", "7", "a-b[lte]", "20", "a_b", "v1", "a_b", "v2", "price[gte]", "v1", "default[empty]", "false"}
+	portable := []string{"a-b", "1", "a-b", "4", "a-b", "7", "a-b[lte]", "20", "a_b", "v1", "a_b", "v2", "price[gte]",
+		"v1", "default[empty]", "false"}
 	for _, name := range []string{
-		"a.b", "a b", "A", "a", "type", "default", "1st", "class", "func", "-x", "日本", "get", "Größe(m)", "*/", "price", "price[gte][eq]",
+		"a.b", "a b", "A", "a", "type", "default", "1st", "class", "func", "-x", "日本", "get", "Größe(m)", "*/", "price",
+		"price[gte][eq]",
 		"page[eq]", "_fields[eq]",
 	} {
 		portable = append(portable, name, "v1")
@@ -106,18 +111,21 @@ func plainRequests(plant int) map[string]plainRequest {
 	const catalog, hostile, plants = "/api/v1/garden/catalog", "/api/v1/hostile", "/api/v1/store/plants"
 	id := strconv.Itoa(plant)
 	return map[string]plainRequest{
-		"createPlant":                {literal: map[string]any{"name": "Dog rose", "tag": "shrub"}},
-		"listRecords":                {target: catalog + "/data" + listing},
-		"exportCSV":                  {target: catalog + "/data.csv" + file, format: asText},
-		"exportNDJSON":               {target: catalog + "/data.ndjson" + file, format: asText},
-		"exportXLSX":                 {target: catalog + "/data.xlsx" + file, format: asBase64},
-		"exportGeoJSON":              {target: hostile + "/a_b/data.geojson?sort=-x_y"},
-		"getParquet":                 {target: catalog + "/data.parquet", format: asBase64},
-		"getRecord":                  {literal: map[string]any{"id": id, "name": "Dog rose", "tag": "shrub"}},
-		"countValues":                {target: catalog + "/facets" + counts},
-		"countInGrid":                {target: catalog + "/grid?_x=id&_y=price&_bounds=0,0,600,100&_columns=4&_rows=3&" + query(filters...)[1:]},
-		"aggregate":                  {target: catalog + "/aggregate?_by=category&_by=date:weekday&_measure=count&_measure=mean:price&_measure=stddev:price&_measure=ratio:price/id&_sort=-count&_top=5&_having=count%5Bgte%5D=2&" + query(filters...)[1:]},
-		"aggregateCSV":               {target: catalog + "/aggregate.csv?_by=price:10&_fill=zero&_measure=sum:price", format: asText},
+		"createPlant":   {literal: map[string]any{"name": "Dog rose", "tag": "shrub"}},
+		"listRecords":   {target: catalog + "/data" + listing},
+		"exportCSV":     {target: catalog + "/data.csv" + file, format: asText},
+		"exportNDJSON":  {target: catalog + "/data.ndjson" + file, format: asText},
+		"exportXLSX":    {target: catalog + "/data.xlsx" + file, format: asBase64},
+		"exportGeoJSON": {target: hostile + "/a_b/data.geojson?sort=-x_y"},
+		"getParquet":    {target: catalog + "/data.parquet", format: asBase64},
+		"getRecord":     {literal: map[string]any{"id": id, "name": "Dog rose", "tag": "shrub"}},
+		"countValues":   {target: catalog + "/facets" + counts},
+		"countInGrid": {
+			target: catalog + "/grid?_x=id&_y=price&_bounds=0,0,600,100&_columns=4&_rows=3&" + query(filters...)[1:]},
+		"aggregate": {
+			target: catalog + "/aggregate?_by=category&_by=date:weekday&_measure=count&_measure=mean:price&_measure=stddev:price&_measure=ratio:price/id&_sort=-count&_top=5&_having=count%5Bgte%5D=2&" + query(filters...)[1:]},
+		"aggregateCSV": {target: catalog + "/aggregate.csv?_by=price:10&_fill=zero&_measure=sum:price",
+			format: asText},
 		"listDatasets":               {target: "/api/v1?page=1&per_page=2"},
 		"searchRecords":              {target: "/api/v1/search?search=fern"},
 		"describeDataset":            {target: catalog},
@@ -131,7 +139,8 @@ func plainRequests(plant int) map[string]plainRequest {
 		"list_hostile_fields":        {target: hostile + "/fields/data" + query(append(portable, "sort", "-x")...)},
 		"list_hostile_fields others": {target: hostile + "/fields/data" + query(others...)},
 		"facets_hostile_fields": {
-			target: hostile + "/fields/facets?field=%F0%9F%8C%B5&field=%23&" + query(append(portable, others...)...)[1:],
+			target: hostile + "/fields/facets?field=%F0%9F%8C%B5&field=%23&" +
+				query(append(portable, others...)...)[1:],
 		},
 		"list_hostile_a_b":     {target: hostile + "/a-b/data" + query("x-y", "1")},
 		"facets_hostile_a_b":   {target: hostile + "/a-b/facets" + query("field", "x-y")},
@@ -140,30 +149,32 @@ func plainRequests(plant int) map[string]plainRequest {
 		"publishSource":        {literal: map[string]any{"status": "published", "records": 2.0}},
 		"publishForm":          {literal: map[string]any{"status": "published", "records": 3.0}},
 		"changeSource":         {literal: map[string]any{"status": "published", "records": 4.0}},
-		"getSource":            {literal: "\"id\",\"name\"\n\"1\",\"Rose\"\n\"2\",\"Fern\"\n\"3\",\"Moss\"\n\"4\",\"Ivy\"\n"},
-		"getDescriptor":        {literal: descriptorOf("Plants")},
-		"publishDescriptor":    {literal: map[string]any{"status": "published", "records": 4.0}},
-		"listVersions":         {literal: versionsOf(4, 4, 3, 2)},
-		"listChanges":          {literal: map[string]any{"ops": []any{"added"}, "added": 1.0}},
-		"exportChangesNDJSON":  {literal: 3.0},
-		"exportChangesCSV":     {literal: "id,name,_deleted\r\n4,Ivy,false\r\n"},
-		"getReport":            {literal: 2.0},
-		"rollbackDataset":      {literal: true},
-		"getPublish":           {literal: "live"},
-		"labelVersion":         {literal: "2026-Q1"},
-		"unlabelVersion":       {literal: "removed"},
-		"withdrawVersion":      {literal: "withdrawn"},
-		"removeDataset":        {literal: "removed"},
-		"list_store_plants":    {target: plants + "/data" + query("id", id)},
-		"facets_store_plants":  {target: plants + "/facets" + query("id", id, "field", "tag")},
+		"getSource": {
+			literal: "\"id\",\"name\"\n\"1\",\"Rose\"\n\"2\",\"Fern\"\n\"3\",\"Moss\"\n\"4\",\"Ivy\"\n"},
+		"getDescriptor":       {literal: descriptorOf("Plants")},
+		"publishDescriptor":   {literal: map[string]any{"status": "published", "records": 4.0}},
+		"listVersions":        {literal: versionsOf(4, 4, 3, 2)},
+		"listChanges":         {literal: map[string]any{"ops": []any{"added"}, "added": 1.0}},
+		"exportChangesNDJSON": {literal: 3.0},
+		"exportChangesCSV":    {literal: "id,name,_deleted\r\n4,Ivy,false\r\n"},
+		"getReport":           {literal: 2.0},
+		"rollbackDataset":     {literal: true},
+		"getPublish":          {literal: "live"},
+		"labelVersion":        {literal: "2026-Q1"},
+		"unlabelVersion":      {literal: "removed"},
+		"withdrawVersion":     {literal: "withdrawn"},
+		"removeDataset":       {literal: "removed"},
+		"list_store_plants":   {target: plants + "/data" + query("id", id)},
+		"facets_store_plants": {target: plants + "/facets" + query("id", id, "field", "tag")},
 	}
 }
 
 // descriptorOf returns the descriptor that clients publish with a title.
 func descriptorOf(title string) any {
-	return map[string]any{"resources": []any{map[string]any{"path": "plants.csv", "title": title, "schema": map[string]any{
-		"primaryKey": []any{"id"}, "fields": []any{map[string]any{"name": "id"}, map[string]any{"name": "name"}},
-	}}}}
+	return map[string]any{"resources": []any{
+		map[string]any{"path": "plants.csv", "title": title, "schema": map[string]any{
+			"primaryKey": []any{"id"}, "fields": []any{map[string]any{"name": "id"}, map[string]any{"name": "name"}},
+		}}}}
 }
 
 // versionsOf returns versions with numbers of records, as clients report them. The first is live.

@@ -26,7 +26,8 @@ import (
 func TestInterop_snippets(t *testing.T) {
 	t.Parallel()
 	const name = `it's "a", [b] ${c} #(lf) {d} \e %f 植物`
-	rows := [][]string{{name, "code", "price", "seen", "NA"}, {"x'y", "007", "1.5", "2024-01-02", "NA"}, {`a "b", c`, "010", "", "", "ü"}, {"other", "1", "9", "2024-01-03", ""}}
+	rows := [][]string{{name, "code", "price", "seen", "NA"}, {"x'y", "007", "1.5", "2024-01-02", "NA"},
+		{`a "b", c`, "010", "", "", "ü"}, {"other", "1", "9", "2024-01-03", ""}}
 	var source strings.Builder
 	must.NoError(t, csv.NewWriter(&source).WriteAll(rows))
 	for _, access := range []string{"open", "key"} {
@@ -36,7 +37,8 @@ func TestInterop_snippets(t *testing.T) {
 			must.NoError(t, os.Mkdir(folder, 0o755))
 			writeFile(t, filepath.Join(folder, "odd.csv"), source.String())
 			settings := []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data"), "HERBARIUM_ACCESS=" + access}
-			server, err := programtest.Start(t.Context(), programtest.Options{Program: program, Args: []string{folder}, Settings: settings})
+			server, err := programtest.Start(t.Context(), programtest.Options{Program: program, Args: []string{folder},
+				Settings: settings})
 			must.NoError(t, err)
 			t.Cleanup(server.Kill)
 			key := ""
@@ -52,20 +54,26 @@ func TestInterop_snippets(t *testing.T) {
 			}
 			runSnippets(t, programs, key)
 			runTables(t, programs, key, map[string]string{
-				"pandas": "assert list(table.code) == ['010', '007'] and table.price.dtype == float and table.seen.dtype.kind == 'M' and list(table.NA) == ['ü', 'NA']",
-				"R":      "stopifnot(identical(table$code, c('010', '007')), is.numeric(table$price), inherits(table$seen, 'Date'), identical(table[['NA']], c('ü', 'NA')))",
+				"pandas": "assert list(table.code) == ['010', '007'] and table.price.dtype == float and " +
+					"table.seen.dtype.kind == 'M' and list(table.NA) == ['ü', 'NA']",
+				"R": "stopifnot(identical(table$code, c('010', '007')), is.numeric(table$price), " +
+					"inherits(table$seen, 'Date'), identical(table[['NA']], c('ü', 'NA')))",
 			})
 			runDuckDB(t, programs["DuckDB"], key, []string{`,1.5,`})
 			// The whole version, with the column that has a hostile name, is a Parquet file.
 			whole := snippetsOf(t, server.URL+"/datasets/shop/odd/api", key)
 			runDuckDB(t, whole["DuckDB"], key, []string{name, "x'y", `a "b", c`, `,"1.5",`, `,"2024-01-02",`, "null"})
 			runTables(t, whole, key, map[string]string{
-				"pandas": "assert list(table.code) == ['007', '010', '1'] and float(table.price.max()) == 9 and str(table.seen.max()) == '2024-01-03' and table.price.isna().sum() == 1",
-				"R":      "stopifnot(identical(table$code, c('007', '010', '1')), max(table$price, na.rm = TRUE) == 9, inherits(table$seen, 'Date'), sum(is.na(table$price)) == 1)",
+				"pandas": "assert list(table.code) == ['007', '010', '1'] and float(table.price.max()) == 9 and " +
+					"str(table.seen.max()) == '2024-01-03' and table.price.isna().sum() == 1",
+				"R": "stopifnot(identical(table$code, c('007', '010', '1')), max(table$price, na.rm = TRUE) == " +
+					"9, inherits(table$seen, 'Date'), sum(is.na(table$price)) == 1)",
 			})
 			for _, tool := range []string{"DuckDB", "pandas", "R"} {
-				if strings.Contains(programs[tool], ".parquet") || !strings.Contains(whole[tool], "/data.parquet?_version=") {
-					t.Errorf("%s reads a filtered view with\n%s\nand the whole version with\n%s", tool, programs[tool], whole[tool])
+				if strings.Contains(programs[tool], ".parquet") ||
+					!strings.Contains(whole[tool], "/data.parquet?_version=") {
+					t.Errorf("%s reads a filtered view with\n%s\nand the whole version with\n%s", tool, programs[tool],
+						whole[tool])
 				}
 			}
 		})
@@ -112,8 +120,10 @@ func runSnippets(t *testing.T, programs map[string]string, key string) {
 		{tool: "Python", file: "call.py", command: []string{"python3"}, want: ordered},
 		{tool: "Go", file: "call.go", command: []string{"go", "run"}, want: []string{"010", "007", "2 records"}},
 		{
-			tool: "Observable", file: "cell.mjs", command: []string{"node"}, want: append(ordered, "price: 1.5", "price: null", "2024-01-02T00:00:00.000Z"),
-			before: "const Secret = (name) => process.env[name];\nconst cell = async () => ", after: ";\nconsole.log(await cell());",
+			tool: "Observable", file: "cell.mjs", command: []string{"node"},
+			want:   append(ordered, "price: 1.5", "price: null", "2024-01-02T00:00:00.000Z"),
+			before: "const Secret = (name) => process.env[name];\nconst cell = async () => ",
+			after:  ";\nconsole.log(await cell());",
 		},
 		{
 			tool: "Google Sheets", file: "script.mjs", command: []string{"node"}, want: append(ordered, "1.5"),
@@ -133,7 +143,8 @@ func runSnippets(t *testing.T, programs map[string]string, key string) {
 			}
 			file := filepath.Join(t.TempDir(), tt.file)
 			writeFile(t, file, tt.before+program+tt.after)
-			out := runWithKey(t, exec.CommandContext(t.Context(), tt.command[0], append(slices.Clone(tt.command[1:]), file)...), key)
+			out := runWithKey(t, exec.CommandContext(t.Context(), tt.command[0],
+				append(slices.Clone(tt.command[1:]), file)...), key)
 			if strings.Contains(out, "other") {
 				t.Errorf("the filter has no effect:\n%s", out)
 			}
@@ -152,7 +163,8 @@ func runSnippets(t *testing.T, programs map[string]string, key string) {
 // runTables runs the programs for pandas and R, each followed by a check, where they are installed.
 func runTables(t *testing.T, programs map[string]string, key string, checks map[string]string) {
 	t.Helper()
-	for tool, command := range map[string][]string{"pandas": {"python3", "-c", "import pandas, pyarrow"}, "R": {"Rscript", "-e", "library(arrow)"}} {
+	for tool, command := range map[string][]string{"pandas": {"python3", "-c", "import pandas, pyarrow"},
+		"R": {"Rscript", "-e", "library(arrow)"}} {
 		if exec.CommandContext(t.Context(), command[0], command[1:]...).Run() != nil {
 			t.Logf("%s is not installed", tool)
 			continue

@@ -32,7 +32,8 @@ func publishForm(t *testing.T, url, key, file, descriptor string) {
 		must.NoError(t, err)
 	}
 	must.NoError(t, form.Close())
-	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodPut, url+"/source?_allow_breaking=true", body.String(),
+	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodPut, url+"/source?_allow_breaking=true",
+		body.String(),
 		"X-API-Key", key, "Content-Type", form.FormDataContentType())
 	if err != nil || resp.Status/100 != 2 {
 		t.Fatalf("%d %v\n%s", resp.Status, err, resp.Body)
@@ -86,7 +87,8 @@ func TestSync(t *testing.T) {
 	state := filepath.Join(folder, "version")
 	environment := []string{
 		"SOURCE_URL=" + server.URL, "TARGET_URL=" + server.URL, "DATASET=shop/prices", "COPY=shop/copy",
-		"STATE_FILE=" + state, "KEY_FILE=" + filepath.Join(folder, "key"), "SOURCE_KEY_FILE=" + filepath.Join(folder, "key"), "TMPDIR=" + t.TempDir(),
+		"STATE_FILE=" + state, "KEY_FILE=" + filepath.Join(folder, "key"), "SOURCE_KEY_FILE=" +
+			filepath.Join(folder, "key"), "TMPDIR=" + t.TempDir(),
 	}
 	const keyed = `{"resources": [{"path": "prices.csv", "schema": {"primaryKey": "id"}}]}`
 	const keyedByTwo = `{"resources": [{"path": "prices.csv", "schema": {"primaryKey": ["id", "a \"]:kind"]}}]}`
@@ -122,10 +124,13 @@ w.writerows(rows)`
 		publishForm(t, server.URL+"/api/v1/shop/prices", key, step.file, step.descriptor)
 		if step.state != "" {
 			writeFile(t, state, step.state)
-			run(t, folder, "python3", "-c", `import sqlite3; db = sqlite3.connect("copy.db"); db.execute("UPDATE herbarium_copies SET version = '`+step.state+`'"); db.commit()`)
+			run(t, folder, "python3", "-c",
+				`import sqlite3; db = sqlite3.connect("copy.db"); db.execute("UPDATE herbarium_copies SET version = '`+
+					step.state+`'"); db.commit()`)
 		}
 		want := sortedRecords(t, readWithKey(t, server.URL+"/api/v1/shop/prices/data.csv", key))
-		run(t, folder, "env", "HERBARIUM_KEY="+key, "python3", filepath.Join(scripts, "copy_sqlite.py"), server.URL+"/api/v1/shop/prices", "copy.db", `the "copy"`)
+		run(t, folder, "env", "HERBARIUM_KEY="+key, "python3", filepath.Join(scripts, "copy_sqlite.py"),
+			server.URL+"/api/v1/shop/prices", "copy.db", `the "copy"`)
 		if d := cmp.Diff(want, sortedRecords(t, run(t, folder, "python3", "-c", dump))); d != "" {
 			t.Errorf("step %d: the table differs:\n%s", i, d)
 		}
@@ -138,7 +143,8 @@ w.writerows(rows)`
 			t.Fatalf("step %d failed", i)
 		}
 	}
-	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodPatch, server.URL+"/api/v1/shop/copy/source?_mode=append",
+	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodPatch,
+		server.URL+"/api/v1/shop/copy/source?_mode=append",
 		"id,kind\n9,z\n", "X-API-Key", key) // which nobody should do
 	if err != nil || resp.Status != http.StatusOK {
 		t.Fatalf("%d %v\n%s", resp.Status, err, resp.Body)
@@ -169,7 +175,8 @@ func checkCopy(t *testing.T, url, key string, records []string, isProtected bool
 		t.Errorf("the copy differs:\n%s", d)
 	}
 	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodGet, url+"/data.csv", "")
-	if must.NoError(t, err); (resp.Status == http.StatusUnauthorized) != isProtected {
+	must.NoError(t, err)
+	if (resp.Status == http.StatusUnauthorized) != isProtected {
 		t.Errorf("without a key, the copy is %d; want 401: %v", resp.Status, isProtected)
 	}
 }

@@ -50,7 +50,8 @@ func TestInterop_webhooks(t *testing.T) {
 		received <- request{headers, string(body)}
 	}))
 	t.Cleanup(endpoint.Close)
-	settings := []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data"), "HERBARIUM_PUBLIC_URL=https://example.org"}
+	settings := []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data"),
+		"HERBARIUM_PUBLIC_URL=https://example.org"}
 	herbarium := func(args ...string) string {
 		t.Helper()
 		out, code, err := programtest.Run(t.Context(), program, settings, args...)
@@ -88,7 +89,8 @@ func TestInterop_webhooks(t *testing.T) {
 	if err != nil || string(out) != "dataset.published\ndataset.published\n" {
 		t.Errorf("verified %q, %v", out, err)
 	}
-	if body := requests[1].Body; !strings.Contains(body, `"counts":{"added":1,"removed":0,"changed":0}`) || !strings.Contains(body, `"changes_url":"https://example.org/api/v1/shop/prices/changes?_from=`) {
+	if body := requests[1].Body; !strings.Contains(body, `"counts":{"added":1,"removed":0,"changed":0}`) ||
+		!strings.Contains(body, `"changes_url":"https://example.org/api/v1/shop/prices/changes?_from=`) {
 		t.Errorf("body %s", body)
 	}
 }

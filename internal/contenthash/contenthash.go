@@ -59,7 +59,8 @@ func (h *Hash) add(r herb.Record) {
 
 // endRow ends a row whose cells are in buf.
 func (h *Hash) endRow() {
-	if h.buf = append(h.buf, rowEnd); len(h.buf) >= 64<<10 {
+	h.buf = append(h.buf, rowEnd)
+	if len(h.buf) >= 64<<10 {
 		h.flush()
 	}
 }
@@ -93,7 +94,8 @@ func (h *Hash) Of(records iter.Seq2[herb.Record, error]) iter.Seq2[herb.Record, 
 func (h *Hash) Columns() []herb.ColumnCells { return h.columns }
 
 // OfListing returns the hash of all listed cells.
-func OfListing(ctx context.Context, r *segment.Reader, fields []herb.Field, progress func(records int)) (string, error) {
+func OfListing(ctx context.Context, r *segment.Reader, fields []herb.Field,
+	progress func(records int)) (string, error) {
 	const step = 10_000 // records between progress reports
 	h, decoder, n := New(fields), herb.NewRecordDecoder(fields), 0
 	cell := func(value []byte) { h.buf = appendCell(h.buf, value) }
@@ -102,7 +104,8 @@ func OfListing(ctx context.Context, r *segment.Reader, fields []herb.Field, prog
 			return fmt.Errorf("record %d: %w", n+1, err)
 		}
 		h.endRow()
-		if n++; n%step == 0 || n == r.Len() {
+		n++
+		if n%step == 0 || n == r.Len() {
 			progress(n)
 		}
 		return nil

@@ -29,7 +29,8 @@ func TestNew(t *testing.T) {
 		"TCP_USER_TIMEOUT": {unix.TCP_USER_TIMEOUT, 10_000},
 	} {
 		must.NoError(t, raw.Control(func(fd uintptr) {
-			if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, option.option); err != nil || got != option.want {
+			if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, option.option); err != nil ||
+				got != option.want {
 				t.Errorf("%s is %d, %v; want %d", name, got, err, option.want)
 			}
 		}))

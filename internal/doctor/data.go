@@ -45,7 +45,8 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 		files := []string{path, path + "-wal", path + "-shm"}
 		d.fail(d.remedy(err, "restore a backup, or use the program that wrote the database", files...), "%v", err)
 	case i.Damage != "":
-		d.fail("stop the server and restore a backup with 'herbarium restore --replace'", "%s is damaged: %s", path, i.Damage)
+		d.fail("stop the server and restore a backup with 'herbarium restore --replace'", "%s is damaged: %s",
+			path, i.Damage)
 	case i.Version < i.Latest:
 		d.warn("back up the data; the next server or publish of this version upgrades the schema",
 			"SQLite with schema version %d; this program uses %d", i.Version, i.Latest)
@@ -63,7 +64,8 @@ const maxOffset = time.Second
 func (d *doctor) checkPostgres(i postgres.Inspection) (usable bool) {
 	switch {
 	case i.ReadOnly:
-		d.fail("name the primary in the address, or all servers and target_session_attrs=read-write", "the server is read-only or a standby")
+		d.fail("name the primary in the address, or all servers and target_session_attrs=read-write",
+			"the server is read-only or a standby")
 	case i.Version == 0:
 		d.warn("start a server, or copy data with 'herbarium migrate' or 'herbarium restore'", "the database is empty")
 	case i.Version < i.Latest:
@@ -74,7 +76,8 @@ func (d *doctor) checkPostgres(i postgres.Inspection) (usable bool) {
 		d.ok("PostgreSQL %s, schema version %d", i.Server, i.Version)
 	}
 	if offset := i.ClockOffset.Abs(); offset > maxOffset+i.Accuracy {
-		d.warn("synchronize both clocks with NTP", "its clock differs from the local one by %s", offset.Round(100*time.Millisecond))
+		d.warn("synchronize both clocks with NTP", "its clock differs from the local one by %s",
+			offset.Round(100*time.Millisecond))
 	}
 	if i.Exposed {
 		d.warn("add sslmode=verify-full to the address", "the connection is not encrypted")
@@ -168,7 +171,8 @@ func (d *doctor) checkFiles(ctx context.Context) {
 }
 
 // repairDataset is the remedy for a version whose file is damaged or missing.
-const repairDataset = "publish the files of these datasets, also if they have not changed; without a file, roll back or restore a backup"
+const repairDataset = "publish the files of these datasets, also if they have not changed; without a file, roll back " +
+	"or restore a backup"
 
 // checkVersionFiles opens the files of a version in the data folder and reports whether one of them
 // has an index of this program.
@@ -202,7 +206,8 @@ func (d *doctor) checkSources(context.Context) {
 		if s.Skipped {
 			d.warn("do what the reason says, or move the file away", "%s is skipped: %s", what, s.Message)
 		} else {
-			d.fail("do what the reason says; a server that watches the file publishes it then; if none does, run 'herbarium datasets dismiss'",
+			d.fail("do what the reason says; a server that watches the file publishes it then; if none does, run "+
+				"'herbarium datasets dismiss'",
 				"%s could not be published: %s", what, s.Message)
 		}
 	}

@@ -68,7 +68,8 @@ type host struct {
 // Run runs all checks and calls report with each finding, as soon as it is known. program is the
 // version of the program.
 func Run(ctx context.Context, c app.Config, program string, report func(Result)) {
-	d := &doctor{Config: c, program: program, report: report, host: host{time.Now, filesystem.DiskSpace, app.MaxDescriptors, maxMapCount}}
+	d := &doctor{Config: c, program: program, report: report,
+		host: host{time.Now, filesystem.DiskSpace, app.MaxDescriptors, maxMapCount}}
 	for _, c := range []struct {
 		name string
 		run  func(context.Context)
@@ -121,15 +122,18 @@ func (d *doctor) checkSettings(context.Context) {
 		remedy, detail string
 	}{
 		{c.AdminAddr != "" && !isLoopback(c.AdminAddr), "use 127.0.0.1, or restrict access with a firewall",
-			fmt.Sprintf("admin_addr %s serves metrics and profiles without authentication to other machines", c.AdminAddr)},
+			fmt.Sprintf("admin_addr %s serves metrics and profiles without authentication to other machines",
+				c.AdminAddr)},
 		// String redacts a secret.
 		{c.Database.String() != string(c.Database) && strings.HasPrefix(c.Origins["database"], "--"),
 			"set it in PGPASSWORD or a passfile, or set " + env,
 			"the password of the database is on the command line, where all users of the machine can read it"},
-		{c.Keep == 1 && c.KeepFor == 0, "set keep to 2 or more", "keep is 1: no earlier version is stored, so a rollback is impossible"},
+		{c.Keep == 1 && c.KeepFor == 0, "set keep to 2 or more",
+			"keep is 1: no earlier version is stored, so a rollback is impossible"},
 		{strings.HasPrefix(c.PublicURL, "http://"), "serve HTTPS with a proxy and set https://",
 			fmt.Sprintf("public_url %s is not encrypted; keys can be intercepted", c.PublicURL)},
-		{insecureStore(c.Blobs), "use an endpoint with https://", fmt.Sprintf("the connection to the object store %s is not encrypted", c.Blobs)},
+		{insecureStore(c.Blobs), "use an endpoint with https://",
+			fmt.Sprintf("the connection to the object store %s is not encrypted", c.Blobs)},
 	} {
 		if s.unsafe {
 			safe = false
@@ -170,7 +174,8 @@ func (d *doctor) checkFolder(context.Context) {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && d.Config.Database != "":
-		d.warn("set --data to the folder of the node", "%s does not exist; it is the cache of a node, which creates it", folder)
+		d.warn("set --data to the folder of the node", "%s does not exist; it is the cache of a node, which creates it",
+			folder)
 		return
 	case errors.Is(err, fs.ErrNotExist):
 		d.fail(app.NoDataRemedy, "%s does not exist", folder)
@@ -201,7 +206,8 @@ func (d *doctor) checkFolder(context.Context) {
 		d.fail("run the command as the user of the server, or fix owner and permissions", "cannot access it: %v", err)
 	case known && uid != os.Geteuid():
 		d.warn("run commands as the user of the server",
-			"%s belongs to user %d and this command runs as %d: files that it creates may not be readable for the server", folder, uid, os.Geteuid())
+			"%s belongs to user %d and this command runs as %d: files that it creates may not be readable for the "+
+				"server", folder, uid, os.Geteuid())
 	case mode&0o077 != 0 && filepath.Separator == '/': // other systems have no such permissions
 		d.warn("chmod 700 "+folder, "%s has mode %04o: other users of the machine can access it", folder, mode)
 	default:

@@ -68,7 +68,8 @@ func runCases(t *testing.T, check func(*doctor), cases map[string]testCase) {
 			check(d)
 			got := found()
 			for i, want := range c.want {
-				if beginning, ok := strings.CutSuffix(want, "…"); ok && i < len(got) && strings.HasPrefix(got[i], beginning) {
+				if beginning, ok := strings.CutSuffix(want, "…"); ok && i < len(got) &&
+					strings.HasPrefix(got[i], beginning) {
 					got[i] = want
 				}
 			}
@@ -83,20 +84,26 @@ func TestCheckSettings(t *testing.T) {
 	t.Parallel()
 	settings := func(change func(*app.Config)) func(*doctor) { return func(d *doctor) { change(&d.Config) } }
 	runCases(t, func(d *doctor) { d.checkSettings(t.Context()) }, map[string]testCase{
-		"defaults":             {nil, []string{"ok 28 settings, none of them unsafe"}},
-		"public admin address": {settings(func(c *app.Config) { c.AdminAddr = ":9090" }), []string{"warn admin_addr :9090 serves …"}},
+		"defaults": {nil, []string{"ok 28 settings, none of them unsafe"}},
+		"public admin address": {settings(func(c *app.Config) { c.AdminAddr = ":9090" }),
+			[]string{"warn admin_addr :9090 serves …"}},
 		"local admin address": {settings(func(c *app.Config) { c.AdminAddr = "[::1]:9090" }),
 			[]string{"ok 28 settings, none of them unsafe"}},
 		"password in the environment": {settings(func(c *app.Config) { c.Database = "postgres://a:secret@db/x" }),
 			[]string{"ok 28 settings, none of them unsafe"}},
 		"password on the command line": {func(d *doctor) {
 			d.Config.Database, d.Config.Origins["database"] = "postgres://a:secret@db/x", "--database"
-		}, []string{"warn the password of the database is on the command line, where all users of the machine can read it"}},
-		"one version":   {settings(func(c *app.Config) { c.Keep = 1 }), []string{"warn keep is 1: …"}},
-		"http":          {settings(func(c *app.Config) { c.PublicURL = "http://example.org" }), []string{"warn public_url http://example.org …"}},
-		"store without": {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://minio:9000" }), []string{"warn the connection to the object store …"}},
-		"local store":   {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://127.0.0.1:9000" }), []string{"ok 28 settings, none of them unsafe"}},
-		"https off":     {settings(func(c *app.Config) { c.Blobs = "s3://b?disable_https=true" }), []string{"warn the connection to the object store …"}},
+		}, []string{"warn the password of the database is on the command line, where all users of the machine can " +
+			"read it"}},
+		"one version": {settings(func(c *app.Config) { c.Keep = 1 }), []string{"warn keep is 1: …"}},
+		"http": {settings(func(c *app.Config) { c.PublicURL = "http://example.org" }),
+			[]string{"warn public_url http://example.org …"}},
+		"store without": {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://minio:9000" }),
+			[]string{"warn the connection to the object store …"}},
+		"local store": {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://127.0.0.1:9000" }),
+			[]string{"ok 28 settings, none of them unsafe"}},
+		"https off": {settings(func(c *app.Config) { c.Blobs = "s3://b?disable_https=true" }),
+			[]string{"warn the connection to the object store …"}},
 	})
 }
 
@@ -115,14 +122,17 @@ func TestCheckFolder(t *testing.T) {
 	in := func(path string) func(*doctor) { return func(d *doctor) { d.Config.Data = path } }
 	file := filepath.Join(dir, "file")
 	must.NoError(t, os.WriteFile(file, nil, 0o600))
-	good, open, other := folder("good", 0o700, store.DatabaseFile), folder("open", 0o750, store.DatabaseFile), folder("other", 0o700)
+	good, open, other := folder("good", 0o700, store.DatabaseFile), folder("open", 0o750, store.DatabaseFile),
+		folder("other", 0o700)
 	unreadable := folder("unreadable", 0o700)
 	must.NoError(t, os.Symlink(store.DatabaseFile, filepath.Join(unreadable, store.DatabaseFile))) // a link to itself
 	runCases(t, func(d *doctor) { d.checkFolder(t.Context()) }, map[string]testCase{
-		"good":         {in(good), []string{"ok " + good + " exists, is private and can be written"}},
-		"open":         {in(open), []string{"warn " + open + " has mode 0750: other users of the machine can access it"}},
-		"other":        {in(other), []string{"fail " + other + " is not a data folder"}},
-		"unreadable":   {in(unreadable), []string{"fail cannot access it: stat " + unreadable + "/herbarium.db: too many levels of symbolic links"}},
+		"good": {in(good), []string{"ok " + good + " exists, is private and can be written"}},
+		"open": {in(open),
+			[]string{"warn " + open + " has mode 0750: other users of the machine can access it"}},
+		"other": {in(other), []string{"fail " + other + " is not a data folder"}},
+		"unreadable": {in(unreadable),
+			[]string{"fail cannot access it: stat " + unreadable + "/herbarium.db: too many levels of symbolic links"}},
 		"a file":       {in(file), []string{"fail " + file + " is not a folder"}},
 		"missing":      {in(dir + "/no"), []string{"fail " + dir + "/no does not exist"}},
 		"below a file": {in(file + "/x"), []string{"fail stat " + file + "/x: not a directory"}},
@@ -139,8 +149,9 @@ func TestCheckSpace(t *testing.T) {
 		}
 	}
 	runCases(t, func(d *doctor) { d.checkSpace(t.Context()) }, map[string]testCase{
-		"enough":  {nil, []string{"ok 10 GiB of 20 GiB free"}},
-		"low":     {free(812<<20, true), []string{"warn 812 MiB of 20 GiB free; a publish needs several times the size of its file"}},
+		"enough": {nil, []string{"ok 10 GiB of 20 GiB free"}},
+		"low": {free(812<<20, true),
+			[]string{"warn 812 MiB of 20 GiB free; a publish needs several times the size of its file"}},
 		"none":    {free(63<<20, true), []string{"fail 63 MiB of 20 GiB free; writes will fail"}},
 		"unknown": {free(0, false), []string{"warn the free space is unknown"}},
 	})
@@ -155,14 +166,20 @@ func TestCheckPostgres(t *testing.T) {
 		usable bool
 		want   []string
 	}{
-		"good":          {func(*postgres.Inspection) {}, true, []string{fine}},
-		"empty":         {func(i *postgres.Inspection) { i.Version = 0 }, false, []string{"warn the database is empty"}},
-		"standby":       {func(i *postgres.Inspection) { i.ReadOnly = true }, false, []string{"fail the server is read-only or a standby"}},
-		"old schema":    {func(i *postgres.Inspection) { i.Version = 4 }, false, []string{"warn PostgreSQL 15.1 with schema version 4; this program uses 5"}},
-		"exact clock":   {func(i *postgres.Inspection) { i.ClockOffset = -time.Second }, true, []string{fine}},
-		"clock behind":  {func(i *postgres.Inspection) { i.ClockOffset = -90 * time.Second }, true, []string{fine, "warn its clock differs from the local one by 1m30s"}},
-		"clock ahead":   {func(i *postgres.Inspection) { i.ClockOffset = 2 * time.Second }, true, []string{fine, "warn its clock differs from the local one by 2s"}},
-		"not encrypted": {func(i *postgres.Inspection) { i.Exposed = true }, true, []string{fine, "warn the connection is not encrypted"}},
+		"good": {func(*postgres.Inspection) {}, true, []string{fine}},
+		"empty": {func(i *postgres.Inspection) { i.Version = 0 }, false,
+			[]string{"warn the database is empty"}},
+		"standby": {func(i *postgres.Inspection) { i.ReadOnly = true }, false,
+			[]string{"fail the server is read-only or a standby"}},
+		"old schema": {func(i *postgres.Inspection) { i.Version = 4 }, false,
+			[]string{"warn PostgreSQL 15.1 with schema version 4; this program uses 5"}},
+		"exact clock": {func(i *postgres.Inspection) { i.ClockOffset = -time.Second }, true, []string{fine}},
+		"clock behind": {func(i *postgres.Inspection) { i.ClockOffset = -90 * time.Second }, true,
+			[]string{fine, "warn its clock differs from the local one by 1m30s"}},
+		"clock ahead": {func(i *postgres.Inspection) { i.ClockOffset = 2 * time.Second }, true,
+			[]string{fine, "warn its clock differs from the local one by 2s"}},
+		"not encrypted": {func(i *postgres.Inspection) { i.Exposed = true }, true,
+			[]string{fine, "warn the connection is not encrypted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,18 +201,21 @@ func TestCheckDatabase(t *testing.T) {
 	t.Parallel()
 	address := func(a herb.Address) func(*doctor) { return func(d *doctor) { d.Config.Database = a } }
 	dir := t.TempDir()
-	must.NoError(t, os.WriteFile(filepath.Join(dir, store.DatabaseFile), []byte(strings.Repeat("not a database ", 100)), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(dir, store.DatabaseFile),
+		[]byte(strings.Repeat("not a database ", 100)), 0o600))
 	runCases(t, func(d *doctor) {
 		d.checkDatabase(t.Context())
 		d.checkCatalogue(t.Context())
 		d.checkFiles(t.Context())
 	}, map[string]testCase{
 		"no server": {address("postgres://127.0.0.1:1/x?connect_timeout=5"),
-			[]string{"fail the database cannot be used now: …", "warn not checked, because the database cannot be used"}},
+			[]string{"fail the database cannot be used now: …",
+				"warn not checked, because the database cannot be used"}},
 		"no certificate": {address("postgres://127.0.0.1:1/x?sslmode=verify-full&sslrootcert=/no/such/file"),
 			[]string{"fail invalid database address: …", "warn not checked, because the database cannot be used"}},
 		"missing": {func(d *doctor) { d.Config.Data = filepath.Join(dir, "no") },
-			[]string{"fail " + filepath.Join(dir, "no", store.DatabaseFile) + " does not exist", "warn not checked, because the database cannot be used"}},
+			[]string{"fail " + filepath.Join(dir, "no", store.DatabaseFile) + " does not exist",
+				"warn not checked, because the database cannot be used"}},
 		"another file": {func(d *doctor) { d.Config.Data = dir },
 			[]string{"fail opening the database …", "warn not checked, because the database cannot be used"}},
 	})
@@ -208,7 +228,8 @@ func TestCheckFiles(t *testing.T) {
 	s, err := sqlite.Open(t.Context(), filepath.Join(dir, store.DatabaseFile), sqlite.Options{})
 	must.NoError(t, err)
 	for _, name := range []string{"a", "b", "c", "d"} {
-		v := herb.Dataset{Ref: herb.Ref{Namespace: "x", Name: name}, Version: name + "1", Access: herb.AccessOpen, Published: noon}
+		v := herb.Dataset{Ref: herb.Ref{Namespace: "x", Name: name}, Version: name + "1", Access: herb.AccessOpen,
+			Published: noon}
 		_, err := s.AddVersion(t.Context(), v, "", herb.Keep{Versions: 1}, noon)
 		must.NoError(t, err)
 	}
@@ -223,23 +244,29 @@ func TestCheckFiles(t *testing.T) {
 	}
 	database := []string{"ok SQLite, intact, …", "ok 4 published datasets"}
 	runCases(t, check, map[string]testCase{
-		"data folder": {nil, append(database, "fail 4 of 4 live versions cannot be opened: x/a: …", "ok not used; published files are in the data folder")},
-		"node": {func(d *doctor) { d.Config.Blobs = herb.Address("file://" + filepath.ToSlash(blobs)) }, append(database,
-			"ok 0 live versions can be opened, 4 are not in the cache; …", "ok wrote, read, listed and deleted a probe",
-			"fail 3 live versions without an object, such as that of x/b, x/c, x/d")},
+		"data folder": {nil, append(database, "fail 4 of 4 live versions cannot be opened: x/a: …",
+			"ok not used; published files are in the data folder")},
+		"node": {func(d *doctor) { d.Config.Blobs = herb.Address("file://" + filepath.ToSlash(blobs)) },
+			append(database,
+				"ok 0 live versions can be opened, 4 are not in the cache; …",
+				"ok wrote, read, listed and deleted a probe",
+				"fail 3 live versions without an object, such as that of x/b, x/c, x/d")},
 		"no object store": {func(d *doctor) { d.Config.Blobs = "file:///no/such/folder" }, append(database,
-			"ok 0 live versions can be opened, …", "fail the folder of the object store file:///no/such/folder does not exist; …")},
+			"ok 0 live versions can be opened, …",
+			"fail the folder of the object store file:///no/such/folder does not exist; …")},
 	})
 }
 
 func TestCheckAddress(t *testing.T) {
 	t.Parallel()
 	answering := func(body string) string {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
+		s := httptest.NewServer(
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
 		t.Cleanup(s.Close)
 		return s.Listener.Addr().String()
 	}
-	ready, starting, other := answering(`{"status":"ready","parts":{"datasets":"ok"}}`), answering(`{"error":503,"message":"not ready: the server is starting"}`), answering("hello")
+	ready, starting, other := answering(`{"status":"ready","parts":{"datasets":"ok"}}`),
+		answering(`{"error":503,"message":"not ready: the server is starting"}`), answering("hello")
 	failing := answering(`{"status":"degraded","parts":{"datasets":"1 of 15 cannot be read","sources":"1 source could not be published","database":"ok"}}`)
 	sources := answering(`{"status":"degraded","parts":{"datasets":"ok","sources":"1 source could not be published"}}`)
 	at := func(addr, admin string) func(*doctor) {
@@ -249,14 +276,23 @@ func TestCheckAddress(t *testing.T) {
 		d.checkAddress(t.Context())
 		d.checkAdminAddress(t.Context())
 	}, map[string]testCase{
-		"free":     {at("127.0.0.1:0", ""), []string{"ok 127.0.0.1:0 is free; no server is running there", "ok not used"}},
-		"ready":    {at(ready, other), []string{"ok a server is running on " + ready + " and is ready", "ok " + other + " is in use while the server is running"}},
-		"starting": {at(starting, "127.0.0.1:0"), []string{"warn a server is running on " + starting + ": not ready: the server is starting", "ok 127.0.0.1:0 is free"}},
+		"free": {at("127.0.0.1:0", ""), []string{"ok 127.0.0.1:0 is free; no server is running there",
+			"ok not used"}},
+		"ready": {at(ready, other), []string{"ok a server is running on " + ready + " and is ready",
+			"ok " + other + " is in use while the server is running"}},
+		"starting": {at(starting, "127.0.0.1:0"),
+			[]string{"warn a server is running on " + starting + ": not ready: the server is starting",
+				"ok 127.0.0.1:0 is free"}},
 		"failing": {at(failing, ""), []string{"fail a server is running on " + failing +
-			" and is degraded: datasets: 1 of 15 cannot be read; sources: 1 source could not be published", "ok not used"}},
-		"failed source": {at(sources, ""), []string{"warn a server is running on " + sources + " and is degraded: sources: 1 source could not be published", "ok not used"}},
-		"other":         {at(other, other), []string{"fail " + other + " is in use by another program", "fail " + other + " is in use by another program"}},
-		"elsewhere":     {at("192.0.2.1:80", "192.0.2.1:81"), []string{"fail cannot listen on 192.0.2.1:80: …", "fail cannot listen on 192.0.2.1:81: …"}},
+			" and is degraded: datasets: 1 of 15 cannot be read; sources: 1 source could not be published",
+			"ok not used"}},
+		"failed source": {at(sources, ""),
+			[]string{"warn a server is running on " + sources +
+				" and is degraded: sources: 1 source could not be published", "ok not used"}},
+		"other": {at(other, other), []string{"fail " + other + " is in use by another program",
+			"fail " + other + " is in use by another program"}},
+		"elsewhere": {at("192.0.2.1:80", "192.0.2.1:81"),
+			[]string{"fail cannot listen on 192.0.2.1:80: …", "fail cannot listen on 192.0.2.1:81: …"}},
 	})
 }
 
@@ -273,13 +309,16 @@ func TestRemedy(t *testing.T) {
 		free  uint64
 		want  string
 	}{
-		"content":         {segment.ErrCorrupt, []string{readable, readable + "-wal"}, 1 << 40, "restore"},
-		"another file":    {segment.ErrCorrupt, []string{loop}, 1 << 40, "restore"},
-		"permission":      {fmt.Errorf("open: %w", syscall.EACCES), nil, 1 << 40, "run the command as the user of the server, or fix owner and permissions of the file"},
-		"full":            {fmt.Errorf("write: %w", syscall.ENOSPC), nil, 1 << 40, "free space, or move the data folder to a larger disk"},
-		"full, of SQLite": {errors.New("disk full"), []string{readable}, 0, "free space, or move the data folder to a larger disk"},
-		"read-only":       {syscall.EROFS, nil, 0, "mount the disk writable"},
-		"descriptors":     {syscall.EMFILE, nil, 1 << 40, "raise the limit of open files"},
+		"content":      {segment.ErrCorrupt, []string{readable, readable + "-wal"}, 1 << 40, "restore"},
+		"another file": {segment.ErrCorrupt, []string{loop}, 1 << 40, "restore"},
+		"permission": {fmt.Errorf("open: %w", syscall.EACCES), nil, 1 << 40,
+			"run the command as the user of the server, or fix owner and permissions of the file"},
+		"full": {fmt.Errorf("write: %w", syscall.ENOSPC), nil, 1 << 40,
+			"free space, or move the data folder to a larger disk"},
+		"full, of SQLite": {errors.New("disk full"), []string{readable}, 0,
+			"free space, or move the data folder to a larger disk"},
+		"read-only":   {syscall.EROFS, nil, 0, "mount the disk writable"},
+		"descriptors": {syscall.EMFILE, nil, 1 << 40, "raise the limit of open files"},
 	} {
 		d, _ := newDoctor(func(d *doctor) {
 			d.diskSpace = func(string) (uint64, uint64, bool) { return tt.free, 1 << 41, true }
@@ -294,14 +333,16 @@ func TestCheckClock(t *testing.T) {
 	t.Parallel()
 	published := func(ago time.Duration) func(*doctor) {
 		return func(d *doctor) {
-			d.live = []herb.LiveVersion{{Published: noon.Add(-time.Hour)}, {Published: noon.Add(-ago)}, {Published: noon.Add(-2 * time.Hour)}}
+			d.live = []herb.LiveVersion{{Published: noon.Add(-time.Hour)}, {Published: noon.Add(-ago)},
+				{Published: noon.Add(-2 * time.Hour)}}
 		}
 	}
 	runCases(t, func(d *doctor) { d.checkClock(t.Context()) }, map[string]testCase{
 		"no versions": {nil, []string{"ok 2026-03-14T12:00:00Z"}},
 		"past":        {published(time.Minute), []string{"ok 2026-03-14T12:00:00Z"}},
 		"tolerated":   {published(-time.Second), []string{"ok 2026-03-14T12:00:00Z"}},
-		"future":      {published(-time.Minute), []string{"warn 2026-03-14T12:00:00Z; the newest version was published 1m0s later"}},
+		"future": {published(-time.Minute),
+			[]string{"warn 2026-03-14T12:00:00Z; the newest version was published 1m0s later"}},
 	})
 }
 

@@ -199,7 +199,8 @@ func (d *doctor) checkOpenFiles(context.Context) {
 	case limit == 0:
 		d.ok("the limit is unknown on %s", runtime.GOOS)
 	case limit < minOpenFiles:
-		d.warn(fmt.Sprintf("raise it to %d or more, with LimitNOFILE of systemd or ulimit -n", minOpenFiles), "the limit is %d", limit)
+		d.warn(fmt.Sprintf("raise it to %d or more, with LimitNOFILE of systemd or ulimit -n", minOpenFiles),
+			"the limit is %d", limit)
 	default:
 		d.ok("the limit is %d", limit)
 	}
@@ -213,7 +214,8 @@ func (d *doctor) checkMaps(context.Context) {
 	case limit == 0:
 		d.ok("the limit is unknown on %s", runtime.GOOS)
 	case limit < need:
-		d.warn(fmt.Sprintf("sysctl vm.max_map_count=%d", 2*need), "vm.max_map_count is %s for %s datasets", herb.Count(limit), herb.Count(len(d.live)))
+		d.warn(fmt.Sprintf("sysctl vm.max_map_count=%d", 2*need), "vm.max_map_count is %s for %s datasets",
+			herb.Count(limit), herb.Count(len(d.live)))
 	default:
 		d.ok("vm.max_map_count is %s", herb.Count(limit))
 	}

@@ -89,7 +89,8 @@ func (f Format) Label() string {
 // Purpose says what files of the format are good for, on pages.
 func (f Format) Purpose() string {
 	return map[Format]string{
-		CSV: "for spreadsheets and scripts", NDJSON: "one JSON object per line", XLSX: "for Excel", GeoJSON: "for maps, such as QGIS",
+		CSV: "for spreadsheets and scripts", NDJSON: "one JSON object per line", XLSX: "for Excel",
+		GeoJSON: "for maps, such as QGIS",
 	}[f]
 }
 
@@ -341,7 +342,8 @@ func (c *csvWriter) endLine() error {
 
 // write writes a value, in quotes if it needs them or if quote is set.
 func (c *csvWriter) write(value []byte, quote bool) {
-	if c.written++; c.written > 1 {
+	c.written++
+	if c.written > 1 {
 		_ = c.out.WriteByte(',')
 	}
 	if !quote && !c.needsQuotes(value) {

@@ -76,7 +76,8 @@ func TestWrite_CSV(t *testing.T) {
 		{"byte order mark", two, object(two, "\uFEFFa", "a\uFEFF"), "\"\uFEFFa\",a\uFEFF"},
 		{"byte order mark and an escape", one, object(one, "\uFEFF\x01"), "\"\uFEFF\x01\""},
 		{"other separators", two, object(two, "a;b", "c|d"), "a;b,c|d"},
-		{"escapes of other writers", two, `{"a":"\u003cb\u003e\/\b\f","\u0062":"\ud83d\ude00\u002c\u0022"}`, "<b>/\b\f,\"😀,\"\"\""},
+		{"escapes of other writers", two, `{"a":"\u003cb\u003e\/\b\f","\u0062":"\ud83d\ude00\u002c\u0022"}`,
+			"<b>/\b\f,\"😀,\"\"\""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -132,7 +133,8 @@ func TestWrite_NDJSON(t *testing.T) {
 		t.Errorf("got %q, %+v, %v", b.String(), sum, err)
 	}
 	b.Reset()
-	if sum, err = export.Write(&b, export.NDJSON, fieldsOf("a"), streamOf(0, nil)); err != nil || b.Len() != 0 || sum.Rows != 0 {
+	sum, err = export.Write(&b, export.NDJSON, fieldsOf("a"), streamOf(0, nil))
+	if err != nil || b.Len() != 0 || sum.Rows != 0 {
 		t.Errorf("of nothing: %q, %+v, %v", b.String(), sum, err)
 	}
 }
@@ -147,7 +149,8 @@ func TestWrite_digest(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := sha256.Sum256(b.Bytes())
-		want := export.Summary{Rows: 3, Bytes: int64(b.Len()), Digest: "sha-256=:" + base64.StdEncoding.EncodeToString(h[:]) + ":"}
+		want := export.Summary{Rows: 3, Bytes: int64(b.Len()), Digest: "sha-256=:" +
+			base64.StdEncoding.EncodeToString(h[:]) + ":"}
 		if sum != want {
 			t.Errorf("%s: got %+v, want %+v", f, sum, want)
 		}
@@ -199,7 +202,8 @@ func TestWrite_failures(t *testing.T) {
 					tt.w = &pieces{fail: p.fail}
 				}
 				sum, err := export.Write(tt.w, f, fieldsOf("a"), tt.s)
-				if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.inText) ||
+				if err == nil || tt.want != nil && !errors.Is(err, tt.want) ||
+					!strings.Contains(err.Error(), tt.inText) ||
 					sum != (export.Summary{}) {
 					t.Errorf("got %+v, %v", sum, err)
 				}
@@ -214,7 +218,8 @@ func TestWrite_failures(t *testing.T) {
 func TestWrite_malformedRecords(t *testing.T) {
 	t.Parallel()
 	for _, rec := range []string{
-		"", "{", "{}", `{"a"}`, `{"a":"x"`, `{"a":"x"}}`, `{"a":"x","b":"y"}`, `{"a":1}`, `{"a":"x\"}`, `{"a":"\x"}`, `{"a":"\u12"}`,
+		"", "{", "{}", `{"a"}`, `{"a":"x"`, `{"a":"x"}}`, `{"a":"x","b":"y"}`, `{"a":1}`, `{"a":"x\"}`, `{"a":"\x"}`,
+		`{"a":"\u12"}`,
 		`{"a":"\uzzzz"}`, `["x"]`, `{"a" :"x"}`, `{"a":"\ud83d"}`, `{"b":"x"}`,
 	} {
 		if _, err := export.Write(io.Discard, export.CSV, fieldsOf("a"), streamOf(1, nil, rec)); err == nil {
@@ -228,7 +233,8 @@ func TestWrite_random(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	alphabet := []string{"a", "b", ",", `"`, "\n", " ", "\t", `\`, "\x00", "\x1f", "é", "😀", "\uFEFF", ";", "0", "{", "}", ":"}
+	alphabet := []string{"a", "b", ",", `"`, "\n", " ", "\t", `\`, "\x00", "\x1f", "é", "😀", "\uFEFF", ";", "0",
+		"{", "}", ":"}
 	value := func() string {
 		var b strings.Builder
 		for range rnd.IntN(6) {
@@ -306,7 +312,8 @@ func TestParseFormat(t *testing.T) {
 			t.Errorf("%s: %q, %v", f, got, err)
 		}
 	}
-	if _, err := export.ParseFormat("xml"); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "csv, ndjson, xlsx or geojson") {
+	if _, err := export.ParseFormat("xml"); herb.CodeOf(err) != herb.CodeInvalid ||
+		!strings.Contains(err.Error(), "csv, ndjson, xlsx or geojson") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -342,7 +349,8 @@ func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, f := range export.Formats() {
 		found, ok := export.FormatOf("a/B." + f.Label())
-		if !ok || found != f || f.MediaType() == "" || f.Purpose() == "" || !strings.Contains(export.List("."), "."+string(f)) {
+		if !ok || found != f || f.MediaType() == "" || f.Purpose() == "" ||
+			!strings.Contains(export.List("."), "."+string(f)) {
 			t.Errorf("%s: %q %q %q %v %t", f, f.Label(), f.MediaType(), f.Purpose(), found, ok)
 		}
 	}

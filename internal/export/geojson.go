@@ -47,8 +47,9 @@ func (c *collectionWriter) close() error {
 // request names, or of the first ones of the dataset.
 func geometryReader(d *herb.Dataset, r *query.Request) (geo.Reader, error) {
 	if len(d.Coordinates) == 0 {
-		return geo.Reader{}, herb.Invalidf("dataset %s has no coordinates, so there is no GeoJSON of it; download data.csv, or name the fields that "+
-			`say where its records are in its descriptor, such as herbarium: {coordinates: {latitude: y, longitude: x}}`, d.Ref)
+		return geo.Reader{}, herb.Invalidf(
+			"dataset %s has no coordinates, so there is no GeoJSON of it; download data.csv, or name the fields that "+
+				`say where its records are in its descriptor, such as herbarium: {coordinates: {latitude: y, longitude: x}}`, d.Ref)
 	}
 	i, err := query.FindCoordinates(d.Coordinates, r.Area.Coordinates)
 	if err != nil {
@@ -81,7 +82,8 @@ func selectFeatures(d *herb.Dataset, r *query.Request, types []typed.Column, s q
 		return s, err
 	}
 	return query.Stream{Total: s.Total, Records: func(yield func([]byte, error) bool) {
-		w := featureWriter{selector: r.NewSelector(types), reader: reader, fields: d.Fields, types: types, key: keyPositions(d)}
+		w := featureWriter{selector: r.NewSelector(types), reader: reader, fields: d.Fields, types: types,
+			key: keyPositions(d)}
 		for record, err := range s.Records {
 			if err == nil {
 				err = w.render(record)
@@ -109,7 +111,8 @@ func keyPositions(d *herb.Dataset) (key []int) {
 // render writes a record as a feature to out.
 func (w *featureWriter) render(record []byte) (err error) {
 	w.out.Reset()
-	if w.members, err = herb.AppendMembers(w.members[:0], record, len(w.fields)); err != nil {
+	w.members, err = herb.AppendMembers(w.members[:0], record, len(w.fields))
+	if err != nil {
 		return err
 	}
 	w.out.WriteString(`{"type":"Feature",`)
@@ -153,7 +156,8 @@ func (w *featureWriter) writeID() error {
 	}
 	literal := herb.AppendJSONString(nil, id)
 	if len(w.key) == 1 && w.types != nil && w.types[w.key[0]].IsNumber() {
-		if literal = w.types[w.key[0]].AppendJSON(nil, &w.fields[w.key[0]], id); string(literal) == "null" {
+		literal = w.types[w.key[0]].AppendJSON(nil, &w.fields[w.key[0]], id)
+		if string(literal) == "null" {
 			return nil
 		}
 	}

@@ -36,12 +36,15 @@ func workbookParts() [][2]string {
 		{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 			`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
 			`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
-			`<Override PartName="/` + sheetPath + `" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>` +
-			`<Override PartName="/` + stylesPath + `" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`},
+			`<Override PartName="/` + sheetPath +
+			`" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>` +
+			`<Override PartName="/` + stylesPath +
+			`" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`},
 		{"_rels/.rels", packageRels + officeDoc + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
 		{"xl/workbook.xml", `<workbook xmlns="` + mainSchema + `" xmlns:r="` + officeDoc +
 			`"><sheets><sheet name="data" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-		{"xl/_rels/workbook.xml.rels", packageRels + officeDoc + `/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="` +
+		{"xl/_rels/workbook.xml.rels", packageRels + officeDoc +
+			`/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="` +
 			officeDoc + `/styles" Target="styles.xml"/></Relationships>`},
 		{stylesPath, stylesPart()},
 	}
@@ -55,7 +58,8 @@ func checkSheet(fields []herb.Field, s query.Stream) error {
 		return herb.Invalidf("the result has %d records, but a sheet has at most %d"+remedy, s.Total, maxSheetRows-1)
 	}
 	if len(fields) > maxSheetColumns {
-		return herb.Invalidf("the result has %d fields, but a sheet has at most %d columns"+remedy, len(fields), maxSheetColumns)
+		return herb.Invalidf("the result has %d fields, but a sheet has at most %d columns"+remedy, len(fields),
+			maxSheetColumns)
 	}
 	if s.Longest > 0 && s.Longest <= maxSheetCell {
 		return nil
@@ -80,7 +84,8 @@ func checkSheet(fields []herb.Field, s query.Stream) error {
 			return err
 		}
 		if long >= 0 {
-			return herb.Invalidf("%q of record %d is longer than the %d characters of a sheet's cell"+remedy, fields[long].Name, number, maxSheetCell)
+			return herb.Invalidf("%q of record %d is longer than the %d characters of a sheet's cell"+remedy,
+				fields[long].Name, number, maxSheetCell)
 		}
 	}
 	return nil
@@ -110,11 +115,13 @@ func newSheetWriter(out io.Writer, fields []herb.Field) (*sheetWriter, error) {
 		}
 	}
 	var err error
-	if w.sheet, err = w.archive.Create(sheetPath); err != nil {
+	w.sheet, err = w.archive.Create(sheetPath)
+	if err != nil {
 		return nil, err
 	}
 	w.buf.WriteString(xmlHeader + `<worksheet xmlns="` + mainSchema + `"><sheetViews><sheetView workbookViewId="0">` +
-		`<pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView></sheetViews>` + columnsElement(fields) + `<sheetData><row>`)
+		`<pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView></sheetViews>` + columnsElement(fields) +
+		`<sheetData><row>`)
 	for _, f := range fields {
 		w.text([]byte(f.Name))
 	}

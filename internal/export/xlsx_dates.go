@@ -33,12 +33,15 @@ func stylesPart() string {
 	for i, code := range codes {
 		const firstCustom = 164
 		fmt.Fprintf(&formats, `<numFmt numFmtId="%d" formatCode="%s"/>`, firstCustom+i, code)
-		fmt.Fprintf(&cells, `<xf numFmtId="%d" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`, firstCustom+i)
+		fmt.Fprintf(&cells, `<xf numFmtId="%d" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`,
+			firstCustom+i)
 	}
-	return `<styleSheet xmlns="` + mainSchema + `"><numFmts count="` + strconv.Itoa(len(codes)) + `">` + formats.String() + `</numFmts>` +
+	return `<styleSheet xmlns="` + mainSchema + `"><numFmts count="` + strconv.Itoa(len(codes)) + `">` +
+		formats.String() + `</numFmts>` +
 		`<fonts count="1"><font/></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
 		`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
-		`<cellXfs count="` + strconv.Itoa(1+len(codes)) + `"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` + cells.String() + `</cellXfs>` +
+		`<cellXfs count="` + strconv.Itoa(1+len(codes)) +
+		`"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` + cells.String() + `</cellXfs>` +
 		`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 }
 
@@ -47,7 +50,8 @@ func stylesPart() string {
 func columnsElement(fields []herb.Field) string {
 	var b bytes.Buffer
 	for i, f := range fields {
-		width := map[herb.Type]int{herb.TypeDate: 11, herb.TypeDateTime: 24, herb.TypeTime: 13, herb.TypeDuration: 15}[f.Type]
+		width := map[herb.Type]int{herb.TypeDate: 11, herb.TypeDateTime: 24, herb.TypeTime: 13,
+			herb.TypeDuration: 15}[f.Type]
 		if width > 0 {
 			fmt.Fprintf(&b, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width)
 		}
@@ -70,7 +74,8 @@ func sheetDate(f *herb.Field, value []byte) (serial string, style int, ok bool) 
 		return "", 0, false
 	}
 	t, offset, ok := text.Time(f, value)
-	if first := time.Date(1900, time.March, 1, 0, 0, 0, 0, time.UTC); !ok || offset != 0 || t.Before(first) || t.Nanosecond()%int(time.Millisecond) != 0 {
+	if first := time.Date(1900, time.March, 1, 0, 0, 0, 0, time.UTC); !ok || offset != 0 || t.Before(first) ||
+		t.Nanosecond()%int(time.Millisecond) != 0 {
 		return "", 0, false
 	}
 	const day = int64(24 * time.Hour / time.Millisecond)

@@ -23,7 +23,9 @@ import (
 func TestWrite_XLSX(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "a & b", Type: herb.TypeText}, {Name: "n", Type: herb.TypeNumber}}
-	european := []herb.Field{fields[0], {Name: "n", Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ",", Missing: []string{"NA"}}}}
+	european := []herb.Field{
+		fields[0], {Name: "n", Type: herb.TypeNumber,
+			Notation: herb.Notation{Group: ".", Decimal: ",", Missing: []string{"NA"}}}}
 	tests := []struct {
 		name  string
 		value herb.Record
@@ -35,17 +37,23 @@ func TestWrite_XLSX(t *testing.T) {
 		{"number in a text field", herb.Record{"7", ""}, inline("7") + "<c/>"},
 		{"sixteen digits", herb.Record{"", "1234567890123456"}, "<c/>" + inline("1234567890123456")},
 		{"fifteen digits", herb.Record{"", "123456789012.345"}, "<c/><c><v>123456789012.345</v></c>"},
-		{"fifteen digits with a sign and a point", herb.Record{"", "-123456789012.345"}, "<c/><c><v>-123456789012.345</v></c>"},
+		{"fifteen digits with a sign and a point", herb.Record{"", "-123456789012.345"},
+			"<c/><c><v>-123456789012.345</v></c>"},
 		{"currency", herb.Record{"", "$5"}, "<c/>" + inline("$5")},
 		{"control characters", herb.Record{"a\x01\r\n\tb\uffff", ""}, inline("a_x0001__x000D_\n\tb_xFFFF_") + "<c/>"},
 		{"looks escaped", herb.Record{"_x0041_ _x00 _", ""}, inline("_x005F_x0041_ _x00 _") + "<c/>"},
-		{"looks escaped before an escaped character", herb.Record{"_x0041\x01_x0041\n", ""}, inline("_x005F_x0041_x0001__x0041\n") + "<c/>"},
-		{"thousands after a point", herb.Record{"decimal comma", "1.234"}, inline("decimal comma") + "<c><v>1234</v></c>"},
-		{"decimal comma", herb.Record{"decimal comma", "-1.234,50"}, inline("decimal comma") + "<c><v>-1234.50</v></c>"},
-		{"sixteen digits with a decimal comma", herb.Record{"decimal comma", "12.345.678.901.234,56"}, inline("decimal comma") + inline("12.345.678.901.234,56")},
+		{"looks escaped before an escaped character", herb.Record{"_x0041\x01_x0041\n", ""},
+			inline("_x005F_x0041_x0001__x0041\n") + "<c/>"},
+		{"thousands after a point", herb.Record{"decimal comma", "1.234"}, inline("decimal comma") +
+			"<c><v>1234</v></c>"},
+		{"decimal comma", herb.Record{"decimal comma", "-1.234,50"}, inline("decimal comma") +
+			"<c><v>-1234.50</v></c>"},
+		{"sixteen digits with a decimal comma", herb.Record{"decimal comma", "12.345.678.901.234,56"},
+			inline("decimal comma") + inline("12.345.678.901.234,56")},
 		{"missing value", herb.Record{"decimal comma", "NA"}, inline("decimal comma") + inline("NA")},
 		{"signs and exponents", herb.Record{"", "+1.5e2"}, "<c/><c><v>150</v></c>"},
-		{"plain number with a decimal comma", herb.Record{"decimal comma", "1234"}, inline("decimal comma") + "<c><v>1234</v></c>"},
+		{"plain number with a decimal comma", herb.Record{"decimal comma", "1234"}, inline("decimal comma") +
+			"<c><v>1234</v></c>"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,7 +68,8 @@ func TestWrite_XLSX(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, rows, _ := strings.Cut(part(t, file.Bytes(), "xl/worksheets/sheet1.xml"), "<sheetData>")
-			want := "<row>" + inline("a &amp; b") + inline("n") + "</row><row>" + tt.want + "</row></sheetData></worksheet>"
+			want := "<row>" + inline("a &amp; b") + inline("n") + "</row><row>" + tt.want +
+				"</row></sheetData></worksheet>"
 			if diff := cmp.Diff(want, rows); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -119,7 +128,8 @@ func TestWrite_dates(t *testing.T) {
 	} {
 		fields := []herb.Field{tt.field}
 		var file bytes.Buffer
-		if _, err := export.Write(&file, export.XLSX, fields, streamOf(1, nil, string(herb.Record{tt.value}.AppendJSON(nil, fields)))); err != nil {
+		if _, err := export.Write(&file, export.XLSX, fields,
+			streamOf(1, nil, string(herb.Record{tt.value}.AppendJSON(nil, fields)))); err != nil {
 			t.Fatal(err)
 		}
 		head, rows, _ := strings.Cut(part(t, file.Bytes(), "xl/worksheets/sheet1.xml"), "<sheetData>")
@@ -140,11 +150,13 @@ func TestWrite_dates(t *testing.T) {
 func TestWrite_datesReadBack(t *testing.T) {
 	t.Parallel()
 	g := rand.New(rand.NewPCG(testseed.Seed(t), 0))
-	epoch, fields := time.Date(1899, time.December, 30, 0, 0, 0, 0, time.UTC), []herb.Field{{Name: "d", Type: herb.TypeDateTime}}
+	epoch, fields := time.Date(1899, time.December, 30, 0, 0, 0, 0, time.UTC),
+		[]herb.Field{{Name: "d", Type: herb.TypeDateTime}}
 	var records []string
 	var want []time.Time
 	for range 2000 {
-		at := time.Date(1900, time.March, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, g.IntN(2958404)).Add(time.Duration(g.IntN(86_400_000)) * time.Millisecond)
+		at := time.Date(1900, time.March, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, g.IntN(2958404)).Add(
+			time.Duration(g.IntN(86_400_000)) * time.Millisecond)
 		want = append(want, at)
 		records = append(records, string(herb.Record{at.Format("2006-01-02T15:04:05.999Z")}.AppendJSON(nil, fields)))
 	}
@@ -159,7 +171,8 @@ func TestWrite_datesReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole, fraction := math.Modf(days)
-		if got := epoch.AddDate(0, 0, int(whole)).Add(time.Duration(math.Round(fraction*86_400_000)) * time.Millisecond); !got.Equal(want[i]) {
+		if got := epoch.AddDate(0, 0,
+			int(whole)).Add(time.Duration(math.Round(fraction*86_400_000)) * time.Millisecond); !got.Equal(want[i]) {
 			t.Errorf("%s is read as %s, want %s", number, got, want[i])
 		}
 	}
@@ -195,7 +208,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{"longest cell", one, streamOf(1, nil, `{"note":"`+strings.Repeat("x", 32767)+`"}`), ""},
 		{"bytes are not characters", one, streamOf(1, nil, `{"note":"`+strings.Repeat("é", 32767)+`"}`), ""},
-		{"long cell", one, streamOf(2, nil, `{"note":""}`, `{"note":"`+strings.Repeat("x", 32768)+`"}`), `"note" of record 2`},
+		{"long cell", one, streamOf(2, nil, `{"note":""}`, `{"note":"`+strings.Repeat("x", 32768)+`"}`),
+			`"note" of record 2`},
 		{"surrogate pairs", one, streamOf(1, nil, `{"note":"`+strings.Repeat("😀", 16384)+`"}`), `"note" of record 1`},
 		{"many records", one, streamOf(1<<20, nil), "1048576 records, but a sheet has at most 1048575"},
 		{"no record is long", one, query.Stream{Total: 1, Longest: 32767}, ""}, // its records are not read
@@ -205,7 +219,8 @@ func TestCheck(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			err := export.XLSX.Check(tt.fields, tt.s)
-			if tt.want == "" && err != nil || tt.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want)) {
+			if tt.want == "" && err != nil || tt.want != "" &&
+				(herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})

@@ -70,7 +70,8 @@ func WriteFile(fsys FS, part, path string, perm fs.FileMode, write func(io.Write
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	err = errors.Join(err, f.Close())
+	if err == nil {
 		err = fsys.Rename(part, path)
 	}
 	if err != nil {

@@ -29,7 +29,8 @@ func TestTempFile(t *testing.T) {
 	}
 	_, err = io.WriteString(f, "text")
 	content, failed := io.ReadAll(io.NewSectionReader(f, 0, 10))
-	if err = errors.Join(err, failed, f.Close()); err != nil || string(content) != "text" {
+	err = errors.Join(err, failed, f.Close())
+	if err != nil || string(content) != "text" {
 		t.Errorf("read %q, %v", content, err)
 	}
 	if n := names(); n > 0 {

@@ -93,7 +93,8 @@ func (c Circle) Bounds() Box {
 
 // String returns the circle as ParseCircle reads it.
 func (c Circle) String() string {
-	meters := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(float64(c.Millimeters)/1000, 'f', 3, 64), "0"), ".")
+	meters := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(float64(c.Millimeters)/1000, 'f', 3, 64), "0"),
+		".")
 	return formatUnits(int64(c.Center.Latitude)) + "," + formatUnits(int64(c.Center.Longitude)) + "," + meters
 }
 
@@ -105,11 +106,15 @@ func formatUnits(n int64) string { return strconv.FormatFloat(float64(n)/unit, '
 func ParseBox(name, value string) (Box, error) {
 	v, ok := parseNumbers(value, 4)
 	if ok {
-		ok = math.Abs(v[0]) <= 180 && math.Abs(v[2]) <= 180 && math.Abs(v[1]) <= 90 && math.Abs(v[3]) <= 90 && v[1] <= v[3]
+		ok = math.Abs(v[0]) <= 180 && math.Abs(v[2]) <= 180 && math.Abs(v[1]) <= 90 && math.Abs(v[3]) <= 90 &&
+			v[1] <= v[3]
 	}
 	if !ok {
-		return Box{}, herb.Invalidf("%s is %q; it must be west,south,east,north in degrees: longitudes from -180 to 180, latitudes from -90 to 90, "+
-			"south not above north, as in 5.9,45.8,10.5,47.8; west is greater than east in a box that crosses the antimeridian", name, herb.Clip(value, maxShown))
+		return Box{}, herb.Invalidf(
+			"%s is %q; it must be west,south,east,north in degrees: longitudes from -180 to 180, latitudes from -90 "+
+				"to 90, "+
+				"south not above north, as in 5.9,45.8,10.5,47.8; west is greater than east in a box that crosses the "+
+				"antimeridian", name, herb.Clip(value, maxShown))
 	}
 	return Box{toUnits(v[0]), toUnits(v[1]), toUnits(v[2]), toUnits(v[3])}, nil
 }
@@ -123,8 +128,9 @@ func ParseCircle(name, value string) (Circle, error) {
 		ok = math.Abs(v[0]) <= 90 && math.Abs(v[1]) <= 180 && v[2] >= 0
 	}
 	if !ok {
-		return Circle{}, herb.Invalidf("%s is %q; it must be latitude,longitude,meters: a latitude from -90 to 90, a longitude from -180 to 180 "+
-			"and a distance of 0 or more, as in 47.37,8.54,5000", name, herb.Clip(value, maxShown))
+		return Circle{}, herb.Invalidf(
+			"%s is %q; it must be latitude,longitude,meters: a latitude from -90 to 90, a longitude from -180 to 180 "+
+				"and a distance of 0 or more, as in 47.37,8.54,5000", name, herb.Clip(value, maxShown))
 	}
 	return Circle{NewPoint(v[1], v[0]), int(math.Round(math.Min(1000*v[2], most)))}, nil
 }

@@ -87,7 +87,8 @@ func (r *jsonReader) geometry(nesting int) bool {
 			kind = r.string()
 		case name == "coordinates" && r.text[r.at] == '[' && depth == -2:
 			r.put(`"coordinates":`)
-			if depth, ok = r.coordinates(0); !ok {
+			depth, ok = r.coordinates(0)
+			if !ok {
 				return false
 			}
 		case name == "geometries" && r.text[r.at] == '[' && depth == -2:
@@ -99,7 +100,8 @@ func (r *jsonReader) geometry(nesting int) bool {
 					r.has(',')
 					r.put(",")
 				}
-				if r.blanks(); !r.geometry(nesting + 1) {
+				r.blanks()
+				if !r.geometry(nesting + 1) {
 					return false
 				}
 			}
@@ -112,7 +114,8 @@ func (r *jsonReader) geometry(nesting int) bool {
 	if i < 0 || depth == -2 {
 		return false
 	}
-	if r.put("}"); r.write {
+	r.put("}")
+	if r.write {
 		r.out = slices.Insert(r.out, start+1, []byte(`"type":"`+kind+`",`)...)
 	}
 	r.endGeometry(geometryTypes[i])
@@ -128,7 +131,8 @@ func (r *jsonReader) coordinates(nesting int) (depth int, ok bool) {
 	if nesting == deepest || !r.has('[') {
 		return 0, false
 	}
-	if r.blanks(); r.text[r.at] != '[' && r.text[r.at] != ']' {
+	r.blanks()
+	if r.text[r.at] != '[' && r.text[r.at] != ']' {
 		return 0, r.position()
 	}
 	r.put("[")

@@ -97,7 +97,8 @@ func cutPair(value string) (first, second string, ok bool) {
 	if second != "" && (second[0] == ',' || second[0] == ';') {
 		second = strings.TrimSpace(second[1:])
 	}
-	return value[:i], second, isJSONNumber(strings.TrimPrefix(value[:i], "+")) && isJSONNumber(strings.TrimPrefix(second, "+"))
+	return value[:i], second, isJSONNumber(strings.TrimPrefix(value[:i], "+")) &&
+		isJSONNumber(strings.TrimPrefix(second, "+"))
 }
 
 func parsePlain(s string) (float64, bool) {

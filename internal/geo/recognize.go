@@ -49,7 +49,8 @@ func CheckFields(c herb.Coordinates, fields []herb.Field) error {
 	}
 	for _, name := range c.Names() {
 		if !slices.Contains(valid, name) {
-			return herb.Invalidf("coordinates names the field %q, which is not an exposed, filterable %s field%s; %s fields: %s", name, kind,
+			return herb.Invalidf("coordinates names the field %q, which is not an exposed, filterable %s field%s; %s "+
+				"fields: %s", name, kind,
 				text.Suggestion(name, valid), kind, herb.Clip(strings.Join(valid, ", "), 200))
 		}
 	}
@@ -99,7 +100,8 @@ func NewRecognizer(fields []herb.Field, d Declaration) *Recognizer {
 	r.addPairs(fields, byPlane, plane("y"), plane("x"))
 	for _, f := range fields {
 		if f.Type == herb.TypeText && f.Filterable {
-			for _, notation := range []herb.CoordinatesNotation{pairNotation(f.Name), herb.NotationWKT, herb.NotationGeoJSON} {
+			for _, notation := range []herb.CoordinatesNotation{pairNotation(f.Name), herb.NotationWKT,
+				herb.NotationGeoJSON} {
 				r.add(herb.Coordinates{Field: f.Name, Notation: notation}, fields, byValue)
 			}
 		}
@@ -161,7 +163,8 @@ func (r *Recognizer) addPairs(fields []herb.Field, found class, latitude, longit
 	}
 	for _, f := range fields {
 		stem, ok := latitude(f.Name)
-		if x := xs[stem]; ok && x != "" && ys[stem] == f.Name && zs[stem] == "" && len(r.Candidates) < 2*MaxCoordinates {
+		if x := xs[stem]; ok && x != "" && ys[stem] == f.Name && zs[stem] == "" &&
+			len(r.Candidates) < 2*MaxCoordinates {
 			r.add(herb.Coordinates{Latitude: f.Name, Longitude: x}, fields, found)
 		}
 	}
@@ -207,7 +210,8 @@ func (c *Candidate) Add(points []Point, declared bool) {
 
 func (c *Candidate) addPosition(p Point) {
 	const fine = unit / 100 // more than two decimal places
-	if c.located++; c.located == 1 {
+	c.located++
+	if c.located == 1 {
 		c.low, c.high = p, p
 	}
 	c.low = Point{min(c.low.Longitude, p.Longitude), min(c.low.Latitude, p.Latitude)}

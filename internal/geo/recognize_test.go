@@ -109,7 +109,9 @@ func TestRecognize_text(t *testing.T) {
 			records = append(records, herb.Record{v})
 		}
 		got := geo.Recognize(fields, records, geo.Declaration{})
-		if tt.notation == "" && len(got) > 0 || tt.notation != "" && (len(got) != 1 || got[0].Notation != tt.notation || got[0].Field != tt.field || got[0].Records != tt.located) {
+		if tt.notation == "" && len(got) > 0 || tt.notation != "" &&
+			(len(got) != 1 || got[0].Notation != tt.notation || got[0].Field != tt.field ||
+				got[0].Records != tt.located) {
 			t.Errorf("%s %.60q: %+v", tt.field, tt.values, got)
 		}
 	}
@@ -125,8 +127,9 @@ func TestDeclared(t *testing.T) {
 	for settings, want := range map[string]string{
 		`{"coordinates":{"latitude":"y","longitude":"x"}}`: "y, x", `{"map":{"latitude":"y","longitude":"x"}}`: "y, x",
 		`{"coordinates":{"field":"text","notation":"lon,lat"},"map":{"latitude":"y","longitude":"x"}}`: "text",
-		`{"coordinates":"none"}`: "", `{}`: "lat, lon", `{"coordinates":{"latitude":"hidden","longitude":"x"}}`: "lat, lon",
-		`{"coordinates":{"latitude":"text","longitude":"x"}}`: "lat, lon", `{"coordinates":7}`: "lat, lon",
+		`{"coordinates":"none"}`: "", `{}`: "lat, lon",
+		`{"coordinates":{"latitude":"hidden","longitude":"x"}}`: "lat, lon",
+		`{"coordinates":{"latitude":"text","longitude":"x"}}`:   "lat, lon", `{"coordinates":7}`: "lat, lon",
 	} {
 		d := geo.Declared(herb.NewDescriptor([]byte(`{"resource":{"herbarium":`+settings+`}}`)), fields)
 		if got := names(geo.Recognize(fields, records, d)); got != want {

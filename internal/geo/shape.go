@@ -60,7 +60,8 @@ func (s *shape) beginList() { s.positions = 0 }
 // addPosition adds a position with its longitude, latitude and height.
 func (s *shape) addPosition(p [3]float64) {
 	s.extent.add(p[0], p[1])
-	if s.last = p; s.positions == 0 {
+	s.last = p
+	if s.positions == 0 {
 		s.first = p
 	}
 	s.positions++

@@ -15,7 +15,8 @@ type geometryType struct {
 
 var geometryTypes = []geometryType{
 	{"POINT", "Point", 0}, {"LINESTRING", "LineString", 1}, {"POLYGON", "Polygon", 2}, {"MULTIPOINT", "MultiPoint", 1},
-	{"MULTILINESTRING", "MultiLineString", 2}, {"MULTIPOLYGON", "MultiPolygon", 3}, {"GEOMETRYCOLLECTION", "GeometryCollection", -1},
+	{"MULTILINESTRING", "MultiLineString", 2}, {"MULTIPOLYGON", "MultiPolygon", 3},
+	{"GEOMETRYCOLLECTION", "GeometryCollection", -1},
 }
 
 // maxNesting is the number of geometry collections within each other.
@@ -63,7 +64,8 @@ func (r *wktReader) geometry(nesting int) bool {
 	i := -1
 	for _, suffix := range []string{"", "ZM", "Z", "M"} { // also POINTZ
 		if base, ok := strings.CutSuffix(word, suffix); ok && i < 0 {
-			if i = typeOfWord(base); i >= 0 {
+			i = typeOfWord(base)
+			if i >= 0 {
 				dimensions = suffix
 			}
 		}
@@ -183,7 +185,8 @@ func (r *wktReader) position(dimensions string) bool {
 }
 
 func (r *wktReader) number() (digits string, v float64, ok bool) {
-	if digits = r.digits(); digits == "" {
+	digits = r.digits()
+	if digits == "" {
 		return "", 0, false
 	}
 	v, err := strconv.ParseFloat(digits, 64)

@@ -49,7 +49,8 @@ func redactParameters(query string) string {
 // isSecret reports whether a name is that of a secret.
 func isSecret(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"password", "secret", "token", "key", "sig"}, func(word string) bool { return strings.Contains(name, word) })
+	return slices.ContainsFunc([]string{"password", "secret", "token", "key", "sig"},
+		func(word string) bool { return strings.Contains(name, word) })
 }
 
 // LogValue implements slog.LogValuer.

@@ -41,7 +41,8 @@ const (
 // AuditActions lists all actions.
 func AuditActions() []AuditAction {
 	return []AuditAction{
-		AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditRestored, AuditLabeled, AuditUnlabeled, AuditWithdrawn, AuditBackedUp,
+		AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditRestored, AuditLabeled,
+		AuditUnlabeled, AuditWithdrawn, AuditBackedUp,
 		AuditWebhookAdded, AuditWebhookRemoved, AuditWebhookDisabled,
 	}
 }

@@ -19,7 +19,8 @@ func DecodeClipped(fields []Field, record []byte, limit func(field int) int) (Re
 		}
 		if most := limit(i); most > 0 {
 			var err error
-			if values[i], err = clipJSONString(rest[name+2:end-1], most); err != nil {
+			values[i], err = clipJSONString(rest[name+2:end-1], most)
+			if err != nil {
 				return nil, fmt.Errorf("field %q: %w", fields[i].Name, err)
 			}
 		}
@@ -51,7 +52,8 @@ func AppendMembers(dst [][]byte, record []byte, fields int) ([][]byte, error) {
 // memberEnds returns the ends of the name and the value of the first member of the rest of a
 // record, which begins with a brace or a comma. end is negative if there is none.
 func memberEnds(rest []byte) (name, end int) {
-	if name = JSONStringEnd(rest, 1); name < 0 {
+	name = JSONStringEnd(rest, 1)
+	if name < 0 {
 		return name, -1
 	}
 	return name, JSONStringEnd(rest, name+1)
@@ -81,7 +83,8 @@ func clipJSONString(s []byte, limit int) (string, error) {
 			plain = min(len(s), limit-len(text)+utf8.UTFMax)
 		}
 		text = append(text, s[:plain]...)
-		if s = s[plain:]; len(text) > limit || len(s) == 0 {
+		s = s[plain:]
+		if len(text) > limit || len(s) == 0 {
 			break
 		}
 		if s[0] != '\\' {

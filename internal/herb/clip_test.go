@@ -15,7 +15,8 @@ import (
 func TestDecodeClipped(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "a"}, {Name: `b "quoted" \`}, {Name: "ç"}, {Name: "skipped"}}
-	pieces := []string{"a", " ", `"`, `\`, "\n", "\x01", "ç", "植", "🌱", strings.Repeat("long ", 20), `\\"`, "}", "{", ",", ":"}
+	pieces := []string{"a", " ", `"`, `\`, "\n", "\x01", "ç", "植", "🌱", strings.Repeat("long ", 20), `\\"`, "}",
+		"{", ",", ":"}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		values := make(herb.Record, len(fields))
@@ -42,7 +43,8 @@ func TestDecodeClipped(t *testing.T) {
 			}
 		}
 	}
-	for _, malformed := range []string{``, `{`, `{}`, `{"a"`, `{"a":"`, `{"a":"b"`, `{"a":"b","c":"d"}`, `{"a":"\`, `{"a":"\x"}`, `[]`, `{"a":"b"}x`} {
+	for _, malformed := range []string{``, `{`, `{}`, `{"a"`, `{"a":"`, `{"a":"b"`, `{"a":"b","c":"d"}`, `{"a":"\`,
+		`{"a":"\x"}`, `[]`, `{"a":"b"}x`} {
 		if _, err := herb.DecodeClipped(fields[:1], []byte(malformed), func(int) int { return 10 }); err == nil {
 			t.Errorf("%s is accepted", malformed)
 		}

@@ -34,14 +34,16 @@ func consents() []consentRow {
 		{ConsentBreaking, ConsentText{
 			Help:    "despite breaking changes",
 			Changes: [2]string{"breaking change", "breaking changes"},
-			Refusal: "it would break programs that use the dataset; correct the breaking changes, or select the checkbox beside the button",
+			Refusal: "it would break programs that use the dataset; correct the breaking changes, or select the " +
+				"checkbox beside the button",
 		}},
 		{ConsentExposure, ConsentText{
 			Help:    "although something becomes public that the live version hides",
 			Changes: [2]string{"change makes hidden data public", "changes make hidden data public"},
 			Label:   "Make this public",
 			List:    "Becomes public",
-			Refusal: "something would become public that the live version hides; hide it, or select the checkbox below the list of what becomes public",
+			Refusal: "something would become public that the live version hides; hide it, or select the checkbox " +
+				"below the list of what becomes public",
 		}},
 		{ConsentExpectations, ConsentText{
 			Help:    "although an expectation fails",

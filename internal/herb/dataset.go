@@ -85,11 +85,12 @@ type Dataset struct {
 	Description string    `json:"description"`
 	Access      Access    `json:"access"`
 	Fields      []Field   `json:"fields"`
-	Version     string    `json:"version"`               // changes whenever a result may change
-	Records     int       `json:"records"`               // number of records in this version
-	Published   time.Time `json:"published"`             // creation time of this version
-	SourceHash  string    `json:"source"`                // hash of source and settings
-	Unavailable bool      `json:"unavailable,omitempty"` // cannot be listed at the moment; the other fields are the last known values
+	Version     string    `json:"version"`   // changes whenever a result may change
+	Records     int       `json:"records"`   // number of records in this version
+	Published   time.Time `json:"published"` // creation time of this version
+	SourceHash  string    `json:"source"`    // hash of source and settings
+	// cannot be listed at the moment; the other fields are the last known values
+	Unavailable bool `json:"unavailable,omitempty"`
 	// Labels are the names that publishers have given to the version, sorted. Only the history of a
 	// dataset has them: they change, and descriptions of versions do not.
 	Labels []string `json:"labels,omitempty"`
@@ -124,15 +125,17 @@ func (d Dataset) ForReaders() Dataset {
 // The order of its members is that of their encoding: DecodeMetadata reads the first ones and stops
 // at the report.
 type Details struct {
-	Order      Order          `json:"order,omitzero"`        // default order of listings; zero means source order
-	PrimaryKey []string       `json:"primary_key,omitempty"` // fields whose combined values are unique
-	Descriptor *Descriptor    `json:"descriptor,omitempty"`  // nil: the publisher has stated none
-	Message    string         `json:"message,omitempty"`     // what the publisher says about the version
-	Report     *Report        `json:"report,omitempty"`      // import report; nil if there is none
-	File       *File          `json:"file,omitempty"`        // identifies the segment file on other nodes; nil if it is on one machine only
-	Origins    []Origin       `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
-	Settings   *Settings      `json:"settings,omitempty"`    // for the next publish; never shown to readers
-	Compared   *RecordChanges `json:"compared,omitempty"`    // with the version that it replaced; nil if there was none or it is unknown
+	Order      Order       `json:"order,omitzero"`        // default order of listings; zero means source order
+	PrimaryKey []string    `json:"primary_key,omitempty"` // fields whose combined values are unique
+	Descriptor *Descriptor `json:"descriptor,omitempty"`  // nil: the publisher has stated none
+	Message    string      `json:"message,omitempty"`     // what the publisher says about the version
+	Report     *Report     `json:"report,omitempty"`      // import report; nil if there is none
+	// identifies the segment file on other nodes; nil if it is on one machine only
+	File     *File     `json:"file,omitempty"`
+	Origins  []Origin  `json:"origins,omitempty"`  // sources of a protected version; never shown to readers
+	Settings *Settings `json:"settings,omitempty"` // for the next publish; never shown to readers
+	// with the version that it replaced; nil if there was none or it is unknown
+	Compared *RecordChanges `json:"compared,omitempty"`
 	// Predecessors are the versions that were live before it, the last one first, as far as they
 	// were kept when it was published. nil if an earlier release has published it; see
 	// PredecessorsOf. They are never shown to readers.
@@ -142,12 +145,14 @@ type Details struct {
 // DecodeMetadata decodes what lists of datasets show: order, primary key, descriptor and message.
 // It does not read the report, which is by far the largest member.
 func (d *Details) DecodeMetadata(content []byte) error {
-	members := map[json.Token]any{"order": &d.Order, "primary_key": &d.PrimaryKey, "descriptor": &d.Descriptor, "message": &d.Message}
+	members := map[json.Token]any{"order": &d.Order, "primary_key": &d.PrimaryKey, "descriptor": &d.Descriptor,
+		"message": &d.Message}
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	_, err := decoder.Token() // {
 	for err == nil && decoder.More() {
 		var name json.Token
-		if name, err = decoder.Token(); err == nil {
+		name, err = decoder.Token()
+		if err == nil {
 			member, ok := members[name]
 			if !ok {
 				return nil
@@ -189,8 +194,10 @@ type LiveVersion struct {
 
 // Origin is a source file of a dataset.
 type Origin struct {
-	Path      string `json:"path"`           // absolute, with symbolic links resolved
-	InnerPath string `json:"part,omitempty"` // sheet, table or file of an archive, or file#sheet; empty means the whole file or its only table
+	Path string `json:"path"` // absolute, with symbolic links resolved
+	// sheet, table or file of an archive, or file#sheet; empty means the whole file or its only
+	// table
+	InnerPath string `json:"part,omitempty"`
 }
 
 // Overlaps reports whether two origins may have records in common.
@@ -264,12 +271,15 @@ func (t Type) IsScalar() bool { return t != TypeText && t != TypeList }
 // standard notation of the type: a decimal point, ISO 8601, the words true/false, yes/no, t/f and
 // y/n, and commas between elements.
 type Notation struct {
-	Decimal    string   `json:"decimal,omitempty"` // decimal separator; empty means a point
-	Group      string   `json:"group,omitempty"`   // thousands separator; a space includes no-break spaces, an apostrophe includes ’
-	Affix      string   `json:"affix,omitempty"`   // currency sign or percent sign before or after a number
-	Padded     bool     `json:"padded,omitempty"`  // numbers may have leading zeros
-	DateFormat string   `json:"layout,omitempty"`  // of dates, datetimes and times, in strptime directives such as %d/%m/%Y; alternatives are separated by |; %M:%S for durations
-	True       []string `json:"true,omitempty"`    // words for true; with False, replaces the standard words
+	Decimal string `json:"decimal,omitempty"` // decimal separator; empty means a point
+	// thousands separator; a space includes no-break spaces, an apostrophe includes ’
+	Group  string `json:"group,omitempty"`
+	Affix  string `json:"affix,omitempty"`  // currency sign or percent sign before or after a number
+	Padded bool   `json:"padded,omitempty"` // numbers may have leading zeros
+	// of dates, datetimes and times, in strptime directives such as %d/%m/%Y; alternatives are
+	// separated by |; %M:%S for durations
+	DateFormat string   `json:"layout,omitempty"`
+	True       []string `json:"true,omitempty"` // words for true; with False, replaces the standard words
 	False      []string `json:"false,omitempty"`
 	JSON       bool     `json:"json,omitempty"`    // lists are JSON arrays
 	Missing    []string `json:"missing,omitempty"` // markers of missing values that occur, such as NA; sorted
@@ -326,9 +336,12 @@ const PublishesNamespace = "publishes"
 // PlantFields returns the fields of the plants listing.
 func PlantFields() []Field {
 	return []Field{
-		{Name: "id", Type: TypeNumber, Description: "Identification number of the plant", Filterable: true, Sortable: true},
-		{Name: "name", Type: TypeText, Description: "Name of the plant", Searchable: true, Filterable: true, Sortable: true},
-		{Name: "tag", Type: TypeText, Description: "Tag that specifies the type", Searchable: true, Filterable: true, Sortable: true},
+		{Name: "id", Type: TypeNumber, Description: "Identification number of the plant", Filterable: true,
+			Sortable: true},
+		{Name: "name", Type: TypeText, Description: "Name of the plant", Searchable: true, Filterable: true,
+			Sortable: true},
+		{Name: "tag", Type: TypeText, Description: "Tag that specifies the type", Searchable: true, Filterable: true,
+			Sortable: true},
 	}
 }
 

@@ -112,7 +112,8 @@ func TestOrigin_Overlaps(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		want bool
-	}{{"", "", true}, {"", "x", true}, {"x", "x", true}, {"x", "y", false}, {"b.xlsx", "b.xlsx#Sheet", true}, {"b.xlsx#A", "b.xlsx#B", false}, {"b", "bc", false}} {
+	}{{"", "", true}, {"", "x", true}, {"x", "x", true}, {"x", "y", false}, {"b.xlsx", "b.xlsx#Sheet", true},
+		{"b.xlsx#A", "b.xlsx#B", false}, {"b", "bc", false}} {
 		a, b := herb.Origin{Path: "f", InnerPath: tt.a}, herb.Origin{Path: "f", InnerPath: tt.b}
 		if a.Overlaps(b) != tt.want || b.Overlaps(a) != tt.want || a.Overlaps(herb.Origin{Path: "g", InnerPath: tt.b}) {
 			t.Errorf("%q and %q: want %t", tt.a, tt.b, tt.want)
@@ -124,9 +125,11 @@ func TestOrigin_Overlaps(t *testing.T) {
 // decoded from the start of the encoding.
 func TestDetails_DecodeMetadata(t *testing.T) {
 	t.Parallel()
-	metadata := herb.Details{Order: herb.Order{Field: "price", Desc: true}, PrimaryKey: []string{"id"}, Descriptor: herb.NewDescriptor([]byte(`{"title":"x"}`))}
+	metadata := herb.Details{Order: herb.Order{Field: "price", Desc: true}, PrimaryKey: []string{"id"},
+		Descriptor: herb.NewDescriptor([]byte(`{"title":"x"}`))}
 	all := metadata
-	all.Report, all.File, all.Origins, all.Settings = &herb.Report{Rows: 1}, &herb.File{Size: 1}, []herb.Origin{{Path: "/a"}}, &herb.Settings{Public: true}
+	all.Report, all.File, all.Origins, all.Settings = &herb.Report{Rows: 1}, &herb.File{Size: 1},
+		[]herb.Origin{{Path: "/a"}}, &herb.Settings{Public: true}
 	content, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,8 @@ func TestRecordDecoder(t *testing.T) {
 	for _, record := range []string{
 		``, `{`, `{}`, `{"a":"x"}`, `{"a":"x","b":"y"`, `{"a":"x","b":"y"}}`, `{"a":"x","b":"y"} `, `{"a":"x","c":"y"}`,
 		`{"b":"x","a":"y"}`, `{"a":"x","b":1}`, `{"a":"x","b":null}`, `["a":"x","b":"y"]`, `{"a":"x" ,"b":"y"}`,
-		"{\"a\":\"\n\",\"b\":\"y\"}", "{\"a\":\"xxxxxxxxxxx\x01xxxxxxxxxxxxx\",\"b\":\"y\"}", "{\"a\":\"\xff\",\"b\":\"y\"}",
+		"{\"a\":\"\n\",\"b\":\"y\"}", "{\"a\":\"xxxxxxxxxxx\x01xxxxxxxxxxxxx\",\"b\":\"y\"}",
+		"{\"a\":\"\xff\",\"b\":\"y\"}",
 		`{"a":"\x","b":"y"}`, `{"a":"\u12g4","b":"y"}`, `{"a":"x\`, `{"a":"\u12`,
 	} {
 		if got, err := decode(record); err == nil {

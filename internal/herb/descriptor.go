@@ -93,7 +93,8 @@ func (d *Descriptor) UnmarshalJSON(text []byte) error {
 // override sets a variable to a member, as far as it can be decoded.
 func override[T any](to *T, member json.RawMessage) {
 	var decoded T
-	if _ = json.Unmarshal(member, &decoded); !reflect.ValueOf(&decoded).Elem().IsZero() {
+	_ = json.Unmarshal(member, &decoded)
+	if !reflect.ValueOf(&decoded).Elem().IsZero() {
 		*to = decoded
 	}
 }
@@ -157,5 +158,6 @@ func entriesSize(entries []DescriptorEntry) (size int) {
 
 func (e *DescriptorEntry) size() int {
 	const perEntry = 200 // bytes besides texts
-	return perEntry + textSize([]string{e.Name, e.Title, e.Path, e.Organization, e.Role, e.Email, e.FN, e.HasEmail, e.URL, e.Homepage}, e.Roles)
+	return perEntry + textSize([]string{e.Name, e.Title, e.Path, e.Organization, e.Role, e.Email, e.FN, e.HasEmail,
+		e.URL, e.Homepage}, e.Roles)
 }

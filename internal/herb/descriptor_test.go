@@ -18,17 +18,25 @@ func TestDescriptor_UnmarshalJSON(t *testing.T) {
 	pair := herb.Coordinates{Latitude: "y", Longitude: "x"}
 	for text, want := range map[string]herb.Descriptor{
 		`{}`: {}, `7`: {}, `{"package":7,"resource":{"keywords":["a"]}}`: {Keywords: []string{"a"}},
-		`{"package":{"keywords":["a"],"homepage":"https://a"},"resource":{"keywords":["b"],"homepage":7}}`: {Keywords: []string{"b"}, Homepage: "https://a"},
-		`{"package":{"keywords":["a"]},"resource":{"keywords":"malformed"}}`:                               {Keywords: []string{"a"}},
-		`{"package":{"licenses":[{"name":"a","path":"/a"}]},"resource":{"licenses":[{"name":"b"}]}}`:       {Licenses: []herb.DescriptorEntry{{Name: "b"}}},
+		`{"package":{"keywords":["a"],"homepage":"https://a"},"resource":{"keywords":["b"],"homepage":7}}`: {
+			Keywords: []string{"b"}, Homepage: "https://a"},
+		`{"package":{"keywords":["a"]},"resource":{"keywords":"malformed"}}`: {
+			Keywords: []string{"a"}},
+		`{"package":{"licenses":[{"name":"a","path":"/a"}]},"resource":{"licenses":[{"name":"b"}]}}`: {
+			Licenses: []herb.DescriptorEntry{{Name: "b"}}},
 		`{"package":{"publisher":"Ana","contactPoint":{"fn":"Bo","hasEmail":"b@x.example"}}}`: {
-			Publisher: herb.DescriptorEntry{Name: "Ana"}, Contact: herb.DescriptorEntry{FN: "Bo", HasEmail: "b@x.example"},
+			Publisher: herb.DescriptorEntry{Name: "Ana"},
+			Contact:   herb.DescriptorEntry{FN: "Bo", HasEmail: "b@x.example"},
 		},
-		own(`{"coordinates":"none"}`):                                                                {NoCoordinates: true},
-		own(`{"coordinates":{"latitude":"y","longitude":"x"}}`):                                      {Coordinates: pair},
-		own(`{"map":{"latitude":"y","longitude":"x"}}`):                                              {Coordinates: pair},
-		own(`{"coordinates":{"field":"p","notation":"wkt"},"map":{"latitude":"y","longitude":"x"}}`): {Coordinates: herb.Coordinates{Field: "p", Notation: herb.NotationWKT}},
-		own(`{"coordinates":7,"charts":7}`):                                                          {},
+		own(`{"coordinates":"none"}`): {
+			NoCoordinates: true},
+		own(`{"coordinates":{"latitude":"y","longitude":"x"}}`): {
+			Coordinates: pair},
+		own(`{"map":{"latitude":"y","longitude":"x"}}`): {
+			Coordinates: pair},
+		own(`{"coordinates":{"field":"p","notation":"wkt"},"map":{"latitude":"y","longitude":"x"}}`): {
+			Coordinates: herb.Coordinates{Field: "p", Notation: herb.NotationWKT}},
+		own(`{"coordinates":7,"charts":7}`): {},
 		own(`{"charts":[{"by":"day:month"},{},{"by":["a","b"],"measure":"sum:c"},{"by":5}]}`): {
 			Charts: []herb.PinnedChart{{By: []string{"day:month"}}, {By: []string{"a", "b"}, Measure: "sum:c"}},
 		},

@@ -25,10 +25,11 @@ const (
 	CodeRange           Code = "range_not_satisfiable" // no byte of a file is in the ranges that a request asks for
 	CodeTooLarge        Code = "too_large"             // larger than the server accepts
 	CodeEncoding        Code = "unsupported_encoding"  // a Content-Encoding that the server does not decode
-	CodeUnreadable      Code = "unreadable"            // a file that cannot be published; the message says where and why
-	CodeNoSpace         Code = "no_space"              // not enough disk space
-	CodeUnavailable     Code = "unavailable"           // overload, shutdown, or an unavailable dependency
-	CodeInternal        Code = "internal"              // internal error; its message is never sent to clients
+	// a file that cannot be published; the message says where and why
+	CodeUnreadable  Code = "unreadable"
+	CodeNoSpace     Code = "no_space"    // not enough disk space
+	CodeUnavailable Code = "unavailable" // overload, shutdown, or an unavailable dependency
+	CodeInternal    Code = "internal"    // internal error; its message is never sent to clients
 )
 
 // codeStatus is the HTTP status of the errors with a code.
@@ -197,7 +198,8 @@ func RetryAfterOf(err error) time.Duration {
 func Clip(s string, limit int) string {
 	n := 0
 	for i := range s {
-		if n++; n > limit {
+		n++
+		if n > limit {
 			return s[:i] + "…"
 		}
 	}

@@ -28,7 +28,8 @@ func TestHTTPStatus(t *testing.T) {
 	if got := herb.Code("").HTTPStatus(); got != 500 {
 		t.Errorf("an unknown code is %d", got)
 	}
-	for status, want := range map[int]herb.Code{502: herb.CodeUnavailable, 504: herb.CodeUnavailable, 418: herb.CodeInternal} {
+	for status, want := range map[int]herb.Code{502: herb.CodeUnavailable, 504: herb.CodeUnavailable,
+		418: herb.CodeInternal} {
 		if got := herb.CodeOfStatus(status); got != want {
 			t.Errorf("%d is %s; want %s", status, got, want)
 		}
@@ -46,7 +47,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{"plain", io.EOF, "EOF", "internal error", herb.CodeInternal, true, false},
 		{"invalid", herb.Invalidf("page is %q", "x"), `page is "x"`, `page is "x"`, herb.CodeInvalid, false, true},
-		{"other code", herb.Errorf(herb.CodeNotFound, "no %s", "rose"), "no rose", "no rose", herb.CodeNotFound, false, true},
+		{"other code", herb.Errorf(herb.CodeNotFound, "no %s", "rose"), "no rose", "no rose", herb.CodeNotFound,
+			false, true},
 		{
 			"with a cause", herb.Wrap(herb.CodeUnavailable, io.EOF, "try again in %d s", 5),
 			"try again in 5 s: EOF", "try again in 5 s", herb.CodeUnavailable, true, true,
@@ -105,7 +107,8 @@ func TestAt(t *testing.T) {
 	t.Parallel()
 	located := herb.At("prices.csv", herb.AtField("price", herb.InvalidAdvice(`"x" is not a number`, "fix the value")))
 	for range 2 {
-		if got, want := herb.MessageOf(located), `prices.csv: field "price": "x" is not a number; fix the value`; got != want {
+		if got, want := herb.MessageOf(located),
+			`prices.csv: field "price": "x" is not a number; fix the value`; got != want {
 			t.Errorf("the message is %q, want %q", got, want)
 		}
 		located = herb.At("prices.csv", located) // a place is added once
@@ -113,7 +116,8 @@ func TestAt(t *testing.T) {
 	if field, problem := herb.FieldOf(located); field != "price" || problem != `"x" is not a number` {
 		t.Errorf("the field is %q, the problem %q", field, problem)
 	}
-	if field, problem := herb.FieldOf(herb.At("prices.csv", herb.Invalidf("no records"))); field != "" || problem != "" {
+	if field, problem := herb.FieldOf(herb.At("prices.csv", herb.Invalidf("no records"))); field != "" ||
+		problem != "" {
 		t.Errorf("an error of a file is about the field %q: %q", field, problem)
 	}
 }

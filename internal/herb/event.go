@@ -8,9 +8,10 @@ const (
 	EventPublished  EventType = "dataset.published"
 	EventRolledBack EventType = "dataset.rolled_back"
 	EventRejected   EventType = "dataset.rejected" // a publish was rejected; the live version stays
-	EventFailed     EventType = "dataset.failed"   // a publish failed, as that of a file that cannot be read; the live version stays
-	EventRemoved    EventType = "dataset.removed"
-	EventTest       EventType = "webhook.test" // sent on request
+	// a publish failed, as that of a file that cannot be read; the live version stays
+	EventFailed  EventType = "dataset.failed"
+	EventRemoved EventType = "dataset.removed"
+	EventTest    EventType = "webhook.test" // sent on request
 )
 
 // Event is a change of a dataset, or a rejected one.

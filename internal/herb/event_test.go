@@ -12,7 +12,8 @@ import (
 // TestSeeEvent checks what webhooks see of events about open and protected versions.
 func TestSeeEvent(t *testing.T) {
 	t.Parallel()
-	open, locked := herb.EventVersion{Name: "v", Access: herb.AccessOpen}, herb.EventVersion{Name: "v", Access: herb.AccessKey}
+	open, locked := herb.EventVersion{Name: "v", Access: herb.AccessOpen},
+		herb.EventVersion{Name: "v", Access: herb.AccessKey}
 	before := func(v herb.EventVersion) herb.EventVersion { return herb.EventVersion{Name: "u", Access: v.Access} }
 	counts := &herb.EventCounts{Added: 1}
 	full := &herb.EventData{Dataset: "a/b", Version: "v", Previous: "u", Message: "m", Counts: counts}
@@ -55,7 +56,8 @@ func TestWebhook_Matches(t *testing.T) {
 	ref := herb.Ref{Namespace: "shop", Name: "prices"}
 	for pattern, want := range map[string]string{
 		"*": "true", "shop/*": "true", "shop/prices": "true", "garden/*": "false", "shop/price": "false",
-		"": "invalid", "shop": "invalid", "*/prices": "invalid", "shop/**": "invalid", "shop/prices/x": "invalid", "shop/p*": "invalid",
+		"": "invalid", "shop": "invalid", "*/prices": "invalid", "shop/**": "invalid", "shop/prices/x": "invalid",
+		"shop/p*": "invalid",
 	} {
 		got := "invalid"
 		if parsed, err := herb.ParsePattern(pattern); err == nil {

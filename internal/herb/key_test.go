@@ -23,7 +23,8 @@ func TestParseScope(t *testing.T) {
 		"", "plants", "plants:read", "plants:write ", "Plants:Write", "*", "data:*", "data:read:", "data:read:garden",
 		"data:read:garden/", "data:read:/catalog",
 		"data:read:*/catalog", "data:read:*/*", "data:read:garden/catalog/x", "data:read:garden/cat*",
-		"data:read:Garden/catalog", "data:read garden/*", "publish:", "publish:garden", "publish:*/*", "plants:write:garden/*",
+		"data:read:Garden/catalog", "data:read garden/*", "publish:", "publish:garden", "publish:*/*",
+		"plants:write:garden/*",
 	} {
 		_, err := herb.ParseScope(s)
 		if herb.CodeOf(err) != herb.CodeInvalid || err == nil {

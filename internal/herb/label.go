@@ -28,7 +28,8 @@ var (
 // IsLabel reports whether a text can be the label of a version: it never looks like the name of
 // one, and is neither a key nor one of reservedLabels.
 func IsLabel(s string) bool {
-	return validLabel.MatchString(s) && !versionLike.MatchString(s) && !ContainsSecret(s) && !slices.Contains(reservedLabels(), strings.ToLower(s))
+	return validLabel.MatchString(s) && !versionLike.MatchString(s) && !ContainsSecret(s) &&
+		!slices.Contains(reservedLabels(), strings.ToLower(s))
 }
 
 // reservedLabels returns the words that name whichever version is live.
@@ -38,10 +39,13 @@ func reservedLabels() []string { return []string{"live", "latest"} }
 func ParseLabel(s string) (string, error) {
 	switch {
 	case ContainsSecret(s):
-		return "", Invalidf("the label contains a key, and everyone can read labels; revoke the key if others may have seen it")
+		return "", Invalidf("the label contains a key, and everyone can read labels; revoke the key if others may " +
+			"have seen it")
 	case !IsLabel(s):
-		return "", Invalidf("%q is not a label; write up to %d letters (A-Z, a-z), digits, '.', '_' and '-', starting with a letter or digit, that "+
-			"do not look like the name of a version and are not %s, such as 2026-Q1", Clip(s, MaxLabel), MaxLabel, strings.Join(reservedLabels(), " or "))
+		return "", Invalidf("%q is not a label; write up to %d letters (A-Z, a-z), digits, '.', '_' and '-', "+
+			"starting with a letter or digit, that "+
+			"do not look like the name of a version and are not %s, such as 2026-Q1", Clip(s, MaxLabel), MaxLabel,
+			strings.Join(reservedLabels(), " or "))
 	}
 	return s, nil
 }
@@ -60,11 +64,13 @@ func ParseMessage(s string) (string, error) {
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return "", Invalidf("the message has control characters, such as line breaks; write one line of text")
 	case strings.ContainsFunc(s, isBidiControl):
-		return "", Invalidf("the message has the character %U, which reorders the text around it; leave it out", []rune(s)[slices.IndexFunc([]rune(s), isBidiControl)])
+		return "", Invalidf("the message has the character %U, which reorders the text around it; leave it out",
+			[]rune(s)[slices.IndexFunc([]rune(s), isBidiControl)])
 	case s != "" && !strings.ContainsFunc(s, IsVisible):
 		return "", Invalidf("the message has no visible character; write at least one, or leave out the message")
 	case ContainsSecret(s):
-		return "", Invalidf("the message contains a key, and everyone can read messages; revoke the key if others may have seen it")
+		return "", Invalidf("the message contains a key, and everyone can read messages; revoke the key if others " +
+			"may have seen it")
 	}
 	return s, nil
 }

@@ -13,13 +13,15 @@ const maxLeftOut = 1_000
 // Layout says which rows of a source are not records: those that name the columns, and those that
 // are left out because they are neither names nor records. It is zero for formats with a schema.
 type Layout struct {
-	Unit    string       `json:"unit,omitempty"`     // what the format calls a row: "line", "row" or "array"
-	Header  []int        `json:"header,omitempty"`   // rows of the first file that name the columns, from 1
-	Given   bool         `json:"given,omitempty"`    // the settings say which rows name the columns
-	Doubt   string       `json:"doubt,omitempty"`    // why the header may be wrong, or why there is none; empty: it is clear, or the settings say it
+	Unit   string `json:"unit,omitempty"`   // what the format calls a row: "line", "row" or "array"
+	Header []int  `json:"header,omitempty"` // rows of the first file that name the columns, from 1
+	Given  bool   `json:"given,omitempty"`  // the settings say which rows name the columns
+	// why the header may be wrong, or why there is none; empty: it is clear, or the settings say it
+	Doubt   string       `json:"doubt,omitempty"`
 	LeftOut int          `json:"left_out,omitempty"` // rows that are left out
 	Rows    []LeftOutRow `json:"rows,omitempty"`     // the first of them
-	Dropped []LeftOutRow `json:"dropped,omitempty"`  // the first rows that the settings exclude, such as those above a given header
+	// the first rows that the settings exclude, such as those above a given header
+	Dropped []LeftOutRow `json:"dropped,omitempty"`
 
 	HeaderCells [][]string `json:"-"` // values of the rows that name the columns, shortened
 }
@@ -66,7 +68,8 @@ func (l *Layout) AddHeader(row int, cells [][]byte) {
 
 // LeaveOut adds a row that is not a record.
 func (l *Layout) LeaveOut(row int, reason, text string) {
-	if l.LeftOut++; len(l.Rows) < maxLeftOut {
+	l.LeftOut++
+	if len(l.Rows) < maxLeftOut {
 		l.Rows = append(l.Rows, newLeftOutRow(row, reason, text))
 	}
 }
@@ -122,7 +125,8 @@ func (l Layout) Notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("no header: %s; set header=N if %s N names the columns", l.Doubt, l.Unit))
 	case l.Given:
 	case len(l.Header) > 1:
-		notes = append(notes, fmt.Sprintf("header: %ss %s name the columns together; set header=%d if only the last one does",
+		notes = append(notes, fmt.Sprintf("header: %ss %s name the columns together; set header=%d if only the last "+
+			"one does",
 			l.Unit, joinNumbers(l.Header), last))
 	case last > 1:
 		notes = append(notes, fmt.Sprintf("header: %s %d names the columns", l.Unit, last))
@@ -142,7 +146,8 @@ func (l Layout) Notes() (notes []string) {
 	keep := ""
 	if slices.ContainsFunc(l.Rows, LeftOutRow.mayBeRecord) {
 		isKept := func(r LeftOutRow) bool { return r.Reason == Footnote || r.Reason == OtherTable }
-		if keep = "; set header=none to keep all"; last > 0 && slices.ContainsFunc(l.Rows, isKept) {
+		keep = "; set header=none to keep all"
+		if last > 0 && slices.ContainsFunc(l.Rows, isKept) {
 			keep += fmt.Sprintf(", or header=%d to keep those below it", last)
 		}
 	}

@@ -20,11 +20,15 @@ func TestLayout_Notes(t *testing.T) {
 		{"a header further down", herb.Layout{Unit: "row", Header: []int{3}}, []string{"Prices"},
 			"header: row 3 names the columns|left out: row 1 (above the table: Prices); set header=none to keep all"},
 		{"a given header", herb.Layout{Unit: "row", Header: []int{3}, Given: true}, nil, ""},
-		{"several rows", herb.Layout{Unit: "line", Header: []int{1, 2, 3}}, nil, "header: lines 1, 2 and 3 name the columns together; set header=3 if only the last one does"},
-		{"no header", herb.Layout{Unit: "array", Doubt: "no array clearly names the columns"}, nil, "no header: no array clearly names the columns; set header=N if array N names the columns"},
-		{"rows without values", herb.Layout{Unit: "line", Header: []int{1}}, []string{""}, "left out: line 1 (above the table)"},
+		{"several rows", herb.Layout{Unit: "line", Header: []int{1, 2, 3}}, nil,
+			"header: lines 1, 2 and 3 name the columns together; set header=3 if only the last one does"},
+		{"no header", herb.Layout{Unit: "array", Doubt: "no array clearly names the columns"}, nil,
+			"no header: no array clearly names the columns; set header=N if array N names the columns"},
+		{"rows without values", herb.Layout{Unit: "line", Header: []int{1}}, []string{""},
+			"left out: line 1 (above the table)"},
 		{"many rows", herb.Layout{Unit: "line", Header: []int{9}, Given: true}, []string{"a", "b\nc", "d", "e", "f"},
-			"left out: 5 lines: 1 (above the table: a), 2 (above the table: b c), 3 (above the table: d) and 2 more, which the report lists; set header=none to keep all"},
+			"left out: 5 lines: 1 (above the table: a), 2 (above the table: b c), 3 (above the table: d) and 2 more, " +
+				"which the report lists; set header=none to keep all"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -175,7 +175,8 @@ func Unescape(b []byte) (r rune, size int) {
 		return 0, 0
 	}
 	low, _ := hex4(b[6:])
-	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+	r = utf16.DecodeRune(r, low)
+	if r == utf8.RuneError {
 		return 0, 0
 	}
 	return r, 11

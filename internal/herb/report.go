@@ -9,17 +9,19 @@ import (
 
 // Report describes how the source of a publish was interpreted and accounts for all of its cells.
 type Report struct {
-	Format   string         `json:"format"`             // format of the source, such as "csv, semicolon between values, windows-1252"
+	// format of the source, such as "csv, semicolon between values, windows-1252"
+	Format   string         `json:"format"`
 	Bytes    int64          `json:"bytes,omitempty"`    // of the source as stored, that is compressed
 	Rows     int            `json:"rows"`               // in the source
 	Excluded int            `json:"excluded,omitempty"` // rows excluded by the settings
 	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order
 	Hidden   []string       `json:"hidden,omitempty"`   // columns of the source that are not exposed
 	// HiddenColumns is the number of columns in Hidden, for readers, who do not get their names.
-	HiddenColumns int      `json:"hidden_columns,omitempty"`
-	Cells         string   `json:"cells"`           // content hash: over all cells, the same in the source and in the listing
-	Layout        Layout   `json:"layout,omitzero"` // rows of the source that are not records
-	Notes         []string `json:"notes,omitempty"` // notes for the publisher
+	HiddenColumns int `json:"hidden_columns,omitempty"`
+	// content hash: over all cells, the same in the source and in the listing
+	Cells  string   `json:"cells"`
+	Layout Layout   `json:"layout,omitzero"` // rows of the source that are not records
+	Notes  []string `json:"notes,omitempty"` // notes for the publisher
 	// SourceCells accounts for the cells of the source; nil if it is not a file.
 	SourceCells *SourceCells `json:"source_cells,omitempty"`
 	// Exclusions has the rows that the setting exclude leaves out, by value. Only publishers see
@@ -44,8 +46,9 @@ func (r *Report) ForReaders() *Report {
 		return nil
 	}
 	return &Report{
-		Format: r.Format, Bytes: r.Bytes, Rows: r.Rows, Excluded: r.Excluded, Columns: r.Columns, HiddenColumns: max(r.HiddenColumns, len(r.Hidden)),
-		Cells: r.Cells, Layout: r.Layout.forReaders(), SourceCells: r.SourceCells, Coordinates: r.Coordinates,
+		Format: r.Format, Bytes: r.Bytes, Rows: r.Rows, Excluded: r.Excluded, Columns: r.Columns,
+		HiddenColumns: max(r.HiddenColumns, len(r.Hidden)),
+		Cells:         r.Cells, Layout: r.Layout.forReaders(), SourceCells: r.SourceCells, Coordinates: r.Coordinates,
 	}
 }
 
@@ -53,9 +56,11 @@ func (r *Report) ForReaders() *Report {
 func (r *Report) RowNotes() (notes []string) {
 	for _, x := range r.Exclusions {
 		if x.Rows == 0 {
-			notes = append(notes, fmt.Sprintf("exclude leaves out no row: no row has %q in %s", Clip(x.Value, maxNoteValue), x.Column))
+			notes = append(notes, fmt.Sprintf("exclude leaves out no row: no row has %q in %s",
+				Clip(x.Value, maxNoteValue), x.Column))
 		} else {
-			notes = append(notes, fmt.Sprintf("%s left out by exclude: %s is %q", Plural(x.Rows, "row", "rows"), x.Column, Clip(x.Value, maxNoteValue)))
+			notes = append(notes, fmt.Sprintf("%s left out by exclude: %s is %q", Plural(x.Rows, "row", "rows"),
+				x.Column, Clip(x.Value, maxNoteValue)))
 		}
 	}
 	return notes
@@ -195,8 +200,10 @@ func (c *ColumnCells) Add(row int, cell []byte) {
 		return
 	}
 	c.Filled++
-	h := crc32.Update(uint32(row), crc32.MakeTable(crc32.Castagnoli), cell) // which processors compute for short cells too
-	h = (h ^ h>>16) * 0x85EBCA6B                                            // CRCs are linear; mixing makes their sum depend on which cell is in which row
+	// which processors compute for short cells too
+	h := crc32.Update(uint32(row), crc32.MakeTable(crc32.Castagnoli), cell)
+	// CRCs are linear; mixing makes their sum depend on which cell is in which row
+	h = (h ^ h>>16) * 0x85EBCA6B
 	h = (h ^ h>>13) * 0xC2B2AE35
 	c.Sum += h ^ h>>16
 }
@@ -217,16 +224,20 @@ func (r *Report) Reconcile(listing []ColumnCells) error {
 		listed += c.Filled
 	}
 	if s := *r.SourceCells; listed != s.Listed() {
-		return fmt.Errorf("the source has %s non-empty cells, of which %s are in columns that are not exposed, %s in excluded rows and %s "+
-			"declared missing (%s are listed twice); that leaves %s, but the listing has %s", Count(s.Total), Count(s.Hidden),
+		return fmt.Errorf("the source has %s non-empty cells, of which %s are in columns that are not exposed, %s in "+
+			"excluded rows and %s "+
+			"declared missing (%s are listed twice); that leaves %s, but the listing has %s", Count(s.Total),
+			Count(s.Hidden),
 			Count(s.Excluded), Count(s.Missing), Count(s.Repeated), Count(s.Listed()), Count(listed))
 	}
 	if len(r.Columns) != len(listing) {
-		return fmt.Errorf("%d columns of the source are exposed, but the listing has %d fields", len(r.Columns), len(listing))
+		return fmt.Errorf("%d columns of the source are exposed, but the listing has %d fields", len(r.Columns),
+			len(listing))
 	}
 	for i, c := range r.Columns {
 		if c.Source != listing[i] {
-			return fmt.Errorf("field %q does not hold the values of column %q: %s non-empty cells in the source, %s in the listing",
+			return fmt.Errorf("field %q does not hold the values of column %q: %s non-empty cells in the source, %s "+
+				"in the listing",
 				c.Field, c.Column, Count(c.Source.Filled), Count(listing[i].Filled))
 		}
 	}

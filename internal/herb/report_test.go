@@ -27,7 +27,8 @@ func TestReport_ForReaders(t *testing.T) {
 	}
 	slices.Sort(got)
 	allowed := []string{
-		".Cells", ".Columns.Column", ".Columns.Evidence", ".Columns.Exceptions.Value", ".Columns.Field", ".Columns.Max", ".Columns.Min",
+		".Cells", ".Columns.Column", ".Columns.Evidence", ".Columns.Exceptions.Value", ".Columns.Field", ".Columns.Max",
+		".Columns.Min",
 		".Columns.Notes",
 		".Columns.Type", ".Columns.Words.Value", ".Format", ".Layout.Doubt", ".Layout.Rows.Reason", ".Layout.Unit",
 	}

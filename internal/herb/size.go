@@ -7,12 +7,14 @@ func (d *Dataset) Size() int {
 	size := head + len(d.Title) + len(d.Description) + d.Descriptor.Size()
 	for i := range d.Fields {
 		f := &d.Fields[i]
-		size += perField + len(f.Name) + len(f.Title) + len(f.Description) + textSize(f.Notation.True, f.Notation.False, f.Notation.Missing)
+		size += perField + len(f.Name) + len(f.Title) + len(f.Description) + textSize(f.Notation.True, f.Notation.False,
+			f.Notation.Missing)
 	}
 	if r := d.Report; r != nil {
 		for i := range r.Columns {
 			c := &r.Columns[i]
-			size += perColumn + len(c.Field) + len(c.Column) + len(c.Evidence) + len(c.Min) + len(c.Max) + textSize(c.Notes)
+			size += perColumn + len(c.Field) + len(c.Column) + len(c.Evidence) + len(c.Min) + len(c.Max) +
+				textSize(c.Notes)
 		}
 		size += textSize(r.Hidden, r.Notes)
 	}

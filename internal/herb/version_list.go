@@ -50,7 +50,8 @@ func (d *Details) Summary() VersionSummary {
 		s.ContentHash = d.Report.Cells
 	}
 	if c := d.Compared; c != nil {
-		s.Compared = &RecordChanges{Since: c.Since, SinceAccess: c.SinceAccess, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Unchanged: c.Unchanged}
+		s.Compared = &RecordChanges{Since: c.Since, SinceAccess: c.SinceAccess, Added: c.Added, Removed: c.Removed,
+			Changed: c.Changed, Unchanged: c.Unchanged}
 	}
 	return s
 }
@@ -83,7 +84,8 @@ func (l VersionList) See(p Principal) VersionList {
 		}
 	}
 	for i := range seen.Versions {
-		if c := seen.Versions[i].Compared; c != nil && slices.ContainsFunc(l.Withdrawn, func(w Withdrawn) bool { return w.Version == c.Since }) {
+		if c := seen.Versions[i].Compared; c != nil &&
+			slices.ContainsFunc(l.Withdrawn, func(w Withdrawn) bool { return w.Version == c.Since }) {
 			seen.Versions[i].Compared = nil
 		}
 	}

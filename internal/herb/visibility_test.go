@@ -15,7 +15,8 @@ func TestSee(t *testing.T) {
 		d.Settings = &herb.Settings{Public: public}
 		return d
 	}
-	open, public, locked, lockedPublic := version(herb.AccessOpen, false), version(herb.AccessOpen, true), version(herb.AccessKey, false), version(herb.AccessKey, true)
+	open, public, locked, lockedPublic := version(herb.AccessOpen, false), version(herb.AccessOpen, true),
+		version(herb.AccessKey, false), version(herb.AccessKey, true)
 	bare, unknown := herb.Dataset{Ref: open.Ref, Access: herb.AccessOpen}, herb.Dataset{Ref: open.Ref}
 	const values, report, source = "values report ", "report ", "source"
 	for _, tt := range []struct {
@@ -36,7 +37,8 @@ func TestSee(t *testing.T) {
 		{"private source beside public", []herb.Dataset{public, open}, values, values, values + source},
 	} {
 		for scope, want := range map[herb.Scope]string{
-			"": tt.none, herb.ScopePlantsWrite: tt.none, "data:read:shop/other": tt.none, "publish:shop/other": tt.none, "data:read:other/*": tt.none,
+			"": tt.none, herb.ScopePlantsWrite: tt.none, "data:read:shop/other": tt.none, "publish:shop/other": tt.none,
+			"data:read:other/*":     tt.none,
 			"data:read:shop/prices": tt.reader, "data:read:shop/*": tt.reader, herb.ScopeDataRead: tt.reader,
 			"publish:shop/prices": tt.sender, "publish:shop/*": tt.sender, herb.ScopePublish: tt.sender,
 		} {

@@ -30,7 +30,8 @@ func (w Webhook) Principal() Principal {
 
 // Matches reports whether a dataset is one of those whose events the webhook receives.
 func (w Webhook) Matches(ref Ref) bool {
-	return slices.Contains(w.Datasets, ref.String()) || slices.Contains(w.Datasets, ref.Namespace+"/*") || slices.Contains(w.Datasets, AllDatasets)
+	return slices.Contains(w.Datasets, ref.String()) || slices.Contains(w.Datasets, ref.Namespace+"/*") ||
+		slices.Contains(w.Datasets, AllDatasets)
 }
 
 // AllDatasets is the pattern that every dataset matches.

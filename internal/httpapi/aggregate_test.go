@@ -30,10 +30,13 @@ func TestAggregate(t *testing.T) {
 	}
 	if tag := answer.header.Get("Etag"); tag == "" || answer.header.Get("X-Dataset-Version") != "v1" {
 		t.Errorf("headers are %v", answer.header)
-	} else if again := s.do(t, request(http.MethodGet, target+"?_by=category&_measure=count&_measure=sum:price&_sort=-count&_top=2", "", "If-None-Match: "+tag)); again.status != http.StatusNotModified {
+	} else if again := s.do(t,
+		request(http.MethodGet, target+"?_by=category&_measure=count&_measure=sum:price&_sort=-count&_top=2", "",
+			"If-None-Match: "+tag)); again.status != http.StatusNotModified {
 		t.Errorf("status with the entity tag is %d", again.status)
 	}
-	if body := s.get(t, target+"?_by=tags&category=none").body; body != `{"data":[],"meta":{"total":0,"groups":0,"by_elements":true}}`+"\n" &&
+	if body := s.get(t, target+
+		"?_by=tags&category=none").body; body != `{"data":[],"meta":{"total":0,"groups":0,"by_elements":true}}`+"\n" &&
 		body != `{"data":[],"meta":{"total":0,"groups":0,"by_elements":true}}` {
 		t.Errorf("unexpected body %s", body)
 	}
@@ -45,7 +48,8 @@ func TestAggregate(t *testing.T) {
 		t.Errorf("Content-Disposition is %s", got)
 	}
 	for _, path := range []string{target, target + ".csv"} {
-		if bad := s.get(t, path+"?_by=categry"); bad.status != http.StatusBadRequest || !strings.Contains(bad.message(t), "did you mean") {
+		if bad := s.get(t, path+"?_by=categry"); bad.status != http.StatusBadRequest ||
+			!strings.Contains(bad.message(t), "did you mean") {
 			t.Errorf("%s: %d %s", path, bad.status, bad.body)
 		}
 	}
@@ -65,7 +69,8 @@ func TestAggregateCSV_trailer(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	t.Cleanup(client.CloseIdleConnections)
 	get := func(params string) (*http.Response, string, error) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/api/v1/garden/catalog/aggregate.csv?"+params, nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/api/v1/garden/catalog/aggregate.csv?"+
+			params, nil)
 		must.NoError(t, err)
 		res, err := client.Do(r)
 		must.NoError(t, err)
@@ -75,7 +80,8 @@ func TestAggregateCSV_trailer(t *testing.T) {
 	}
 	for params, rows := range map[string]string{"_by=id": "60", "_by=id&_top=1000000&_offset=58": "2"} {
 		res, body, err := get(params)
-		want := http.Header{"Content-Digest": {digest(body)}, "Unencoded-Digest": {digest(body)}, "X-Content-Rows": {rows}}
+		want := http.Header{"Content-Digest": {digest(body)}, "Unencoded-Digest": {digest(body)},
+			"X-Content-Rows": {rows}}
 		if diff := cmp.Diff(want, res.Trailer); err != nil || diff != "" || res.Header.Get("X-Total-Count") != "60" {
 			t.Errorf("%s: %v, trailer (-want +got):\n%s", params, err, diff)
 		}
@@ -84,15 +90,17 @@ func TestAggregateCSV_trailer(t *testing.T) {
 		}
 	}
 	var released atomic.Int32
-	s.library.groups = &query.GroupStream{Groups: 1 << 20, Len: 1 << 20, Release: func() { released.Add(1) }, Rows: func(yield func(query.GroupRow, error) bool) {
-		for range 50_000 {
-			if !yield(query.GroupRow{By: []string{"a"}, Values: []string{"1"}}, nil) {
-				return
+	s.library.groups = &query.GroupStream{Groups: 1 << 20, Len: 1 << 20, Release: func() { released.Add(1) },
+		Rows: func(yield func(query.GroupRow, error) bool) {
+			for range 50_000 {
+				if !yield(query.GroupRow{By: []string{"a"}, Values: []string{"1"}}, nil) {
+					return
+				}
 			}
-		}
-		yield(query.GroupRow{}, errors.New("the disk is gone"))
-	}}
-	if a := s.do(t, request(http.MethodHead, "/api/v1/garden/catalog/aggregate.csv?_by=id", "")); a.status != http.StatusOK || released.Load() != 1 {
+			yield(query.GroupRow{}, errors.New("the disk is gone"))
+		}}
+	if a := s.do(t, request(http.MethodHead, "/api/v1/garden/catalog/aggregate.csv?_by=id",
+		"")); a.status != http.StatusOK || released.Load() != 1 {
 		t.Errorf("status of HEAD is %d; groups were released %d times", a.status, released.Load())
 	}
 	if res, body, err := get("_by=id"); err == nil || len(body) == 0 || res.Trailer.Get("X-Content-Rows") != "" {

@@ -37,12 +37,13 @@ type Options struct {
 	Observe   func(response.Observation) // called at the end of each request
 
 	// Optional.
-	Pages          Pages                // HTML pages; nil for none
-	Publishing     *publishing.Services // nil: publishing over HTTP is not possible
-	TrustedProxies []netip.Prefix       // whose X-Forwarded-For and Forwarded headers are believed; see response.Service
-	Stall          time.Duration        // how long a client of a streamed body may stop reading; 0 means DefaultStall
-	RequestTimeout time.Duration        // until a response is ready or an export starts; 0 means DefaultRequestTimeout
-	UploadStall    time.Duration        // how long a client may stop sending a file; 0 means DefaultUploadStall
+	Pages      Pages                // HTML pages; nil for none
+	Publishing *publishing.Services // nil: publishing over HTTP is not possible
+	// whose X-Forwarded-For and Forwarded headers are believed; see response.Service
+	TrustedProxies []netip.Prefix
+	Stall          time.Duration // how long a client of a streamed body may stop reading; 0 means DefaultStall
+	RequestTimeout time.Duration // until a response is ready or an export starts; 0 means DefaultRequestTimeout
+	UploadStall    time.Duration // how long a client may stop sending a file; 0 means DefaultUploadStall
 	// Starting waits briefly until the server serves requests other than probes. It returns what
 	// the server still does before, safe to show to clients, or empty; nil: it serves them at once.
 	Starting func(ctx context.Context) string
@@ -73,7 +74,8 @@ type API struct {
 
 // New returns an API.
 func New(opts Options) (*API, error) {
-	if opts.Library == nil || opts.Keys == nil || opts.Admission == nil || opts.Log == nil || opts.Health == nil || opts.Observe == nil {
+	if opts.Library == nil || opts.Keys == nil || opts.Admission == nil || opts.Log == nil || opts.Health == nil ||
+		opts.Observe == nil {
 		return nil, errors.New("httpapi: Library, Keys, Admission, Log, Health and Observe are required")
 	}
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
@@ -98,12 +100,14 @@ func New(opts Options) (*API, error) {
 		Stall: opts.Stall, RequestTimeout: opts.RequestTimeout, UploadStall: opts.UploadStall,
 	})
 	a.reading = reading.New(reading.Options{
-		Gate: a.gate, Library: opts.Library, Base: base, PublicURL: opts.PublicURL, SearchBudget: opts.SearchBudget, Changes: opts.Changes,
-		Origin: opts.Origin, History: opts.History,
+		Gate: a.gate, Library: opts.Library, Base: base, PublicURL: opts.PublicURL, SearchBudget: opts.SearchBudget,
+		Changes: opts.Changes,
+		Origin:  opts.Origin, History: opts.History,
 		Features: openapi.Features{Plants: opts.Plants != nil, Publishing: opts.Publishing != nil},
 	})
 	if opts.Publishing != nil {
-		a.publishing = publishing.New(publishing.Options{Services: *opts.Publishing, Gate: a.gate, CrossOrigin: a.origins, Base: base, RequestTimeout: opts.RequestTimeout})
+		a.publishing = publishing.New(publishing.Options{Services: *opts.Publishing, Gate: a.gate,
+			CrossOrigin: a.origins, Base: base, RequestTimeout: opts.RequestTimeout})
 	}
 	a.agents = agents.New(agents.Options{
 		Gate: a.gate, Library: opts.Library, Origin: opts.Origin, Serves: a.serves,

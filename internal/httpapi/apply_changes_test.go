@@ -36,7 +36,8 @@ const kindOfKeys = -1
 
 // evolvingValues are values of columns of several types. Those of texts look like something else.
 var evolvingValues = [][]string{
-	{"", "Rose", "rose", "a,b", `x "y"`, " blanks ", "line\nbreak", "line\r\nbreak", "# note", "Total", "id", "NULL", "\t", "=1+1", "true", "'", "café", "\u00a0", `\N`, "007"},
+	{"", "Rose", "rose", "a,b", `x "y"`, " blanks ", "line\nbreak", "line\r\nbreak", "# note", "Total", "id", "NULL",
+		"\t", "=1+1", "true", "'", "café", "\u00a0", `\N`, "007"},
 	{"", "1", "1.0", "-7.50", "NA", "300"},
 	{"", "2024-02-29", "1969-12-31"},
 	{"", "oak,elm", "elm,oak", "oak"},
@@ -246,7 +247,8 @@ func TestChanges_apply(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(testseed.Seed(t), 0))
 	p, q := newPublishing(t, nil), newPublishing(t, nil)
-	e := &evolving{random: random, columns: []evolvingColumn{{"id", kindOfKeys}, {"name", 0}, {"price", 1}, {"tags", 3}}}
+	e := &evolving{random: random, columns: []evolvingColumn{{"id", kindOfKeys}, {"name", 0}, {"price", 1},
+		{"tags", 3}}}
 	e.evolve(1)
 	last := p.publish(t, e.file(false), withKey) // what the copy has
 	q.publish(t, e.file(false), withKey)
@@ -286,7 +288,8 @@ func TestChanges_apply(t *testing.T) {
 		}
 		steps[http.StatusText(a.status)]++
 		if a.status == http.StatusOK {
-			if merged := q.send(t, http.MethodPatch, "/source?_mode=upsert&_allow_breaking=true", a.body); merged.status != http.StatusOK {
+			if merged := q.send(t, http.MethodPatch, "/source?_mode=upsert&_allow_breaking=true",
+				a.body); merged.status != http.StatusOK {
 				t.Fatalf("%d %s\n%.10000s", merged.status, merged.body, a.body)
 			}
 		} else { // the copy starts again
@@ -301,10 +304,12 @@ func TestChanges_apply(t *testing.T) {
 		}
 		last, isUnique, isGone = version, !duplicates, false
 		if got, want := q.contentHash(t), p.contentHash(t); got != want {
-			t.Fatalf("edition %d, the content hash is %s, want %s\n%.10000q\n%.10000q", n, got, want, q.live(t), p.live(t))
+			t.Fatalf("edition %d, the content hash is %s, want %s\n%.10000q\n%.10000q", n, got, want,
+				q.live(t), p.live(t))
 		}
 	}
-	for _, step := range []string{"skipped", "without a key", http.StatusText(http.StatusOK), http.StatusText(http.StatusBadRequest), http.StatusText(http.StatusGone)} {
+	for _, step := range []string{"skipped", "without a key", http.StatusText(http.StatusOK),
+		http.StatusText(http.StatusBadRequest), http.StatusText(http.StatusGone)} {
 		if steps[step] == 0 {
 			t.Errorf("no step is %q: %v", step, steps)
 		}
@@ -319,7 +324,8 @@ func TestChanges_applyUnclear(t *testing.T) {
 	const header = "id,name,c656,c626,c380\n"
 	last := p.publish(t, header+"a,1,2,,\nb,2,3,,\n", withKey)
 	q.publish(t, header+"a,1,2,,\nb,2,3,,\n", withKey)
-	for _, records := range []string{"b,2,3,,\na,1,2,,\n", "b,2,3,,\nkg,mm,s,m,°C\n", "\"Source: a, b\",, c,,\nb,2,3,,\nkg,mm,s,m,°C\n", "* d,,,,\nb,2,3,,\n"} {
+	for _, records := range []string{"b,2,3,,\na,1,2,,\n", "b,2,3,,\nkg,mm,s,m,°C\n",
+		"\"Source: a, b\",, c,,\nb,2,3,,\nkg,mm,s,m,°C\n", "* d,,,,\nb,2,3,,\n"} {
 		version := p.publish(t, header+records, withKey)
 		table := p.send(t, http.MethodGet, "/changes.csv?_from="+last, "")
 		a := q.send(t, http.MethodPatch, "/source?_mode=upsert&_allow_breaking=true", table.body)

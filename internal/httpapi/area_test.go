@@ -89,14 +89,21 @@ func TestArea(t *testing.T) {
 		isInside func(position) bool
 		center   *position // of a circle
 	}{
-		{area: "_bbox=-10.5,40.5,20.5,60.5", isInside: func(p position) bool { return p.within(-10.5, 40.5, 20.5, 60.5) }},
-		{area: "_bbox=170.5,-90,-170.5,90", isInside: func(p position) bool { return p.within(170.5, -90, -170.5, 90) }},
-		{area: "_bbox=20.5,-40.5,-10.5,60.5", isInside: func(p position) bool { return p.within(20.5, -40.5, -10.5, 60.5) }},
+		{area: "_bbox=-10.5,40.5,20.5,60.5", isInside: func(p position) bool {
+			return p.within(-10.5, 40.5, 20.5, 60.5)
+		}},
+		{area: "_bbox=170.5,-90,-170.5,90", isInside: func(p position) bool {
+			return p.within(170.5, -90, -170.5, 90)
+		}},
+		{area: "_bbox=20.5,-40.5,-10.5,60.5", isInside: func(p position) bool {
+			return p.within(20.5, -40.5, -10.5, 60.5)
+		}},
 		{area: "_bbox=-180,80.5,180,90", isInside: func(p position) bool { return p.within(-180, 80.5, 180, 90) }},
 		{area: "_near=90,0,3000000", center: &position{lat: 90}},
 		{area: "_near=-89.9,120,3000000", center: &position{lat: -89.9, lon: 120}},
 		{area: "_near=-17,180,5000000", center: &position{lat: -17, lon: 180}},
-		{area: "_near=1,-179.99,4000000&_bbox=100.5,-90,-100.5,90", center: &position{lat: 1, lon: -179.99}, isInside: func(p position) bool { return p.within(100.5, -90, -100.5, 90) }},
+		{area: "_near=1,-179.99,4000000&_bbox=100.5,-90,-100.5,90", center: &position{lat: 1, lon: -179.99},
+			isInside: func(p position) bool { return p.within(100.5, -90, -100.5, 90) }},
 	} {
 		isInside := func(p position) bool {
 			isNear := true
@@ -131,7 +138,8 @@ func TestArea(t *testing.T) {
 		if diff := gocmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", tt.area, diff)
 		}
-		if got := strings.Split(strings.TrimSpace(s.get(t, path+"data.csv?_fields=n&"+tt.area).body), "\r\n")[1:]; !slices.Equal(got, want) {
+		if got := strings.Split(strings.TrimSpace(s.get(t, path+"data.csv?_fields=n&"+tt.area).body),
+			"\r\n")[1:]; !slices.Equal(got, want) {
 			t.Errorf("%s: the export has %q", tt.area, got)
 		}
 		open := 0
@@ -141,10 +149,12 @@ func TestArea(t *testing.T) {
 				open++
 			}
 		}
-		if a := s.get(t, path+"facets?field=open&"+tt.area); !strings.Contains(a.body, fmt.Sprintf(`{"value":"yes","count":%d}`, open)) {
+		if a := s.get(t, path+"facets?field=open&"+tt.area); !strings.Contains(a.body,
+			fmt.Sprintf(`{"value":"yes","count":%d}`, open)) {
 			t.Errorf("%s: %d of %d are open: %s", tt.area, open, len(want), a.body)
 		}
-		if a := s.get(t, path+"aggregate?_measure=count&"+tt.area); !strings.Contains(a.body, fmt.Sprintf(`"values":["%d"]`, len(want))) {
+		if a := s.get(t, path+"aggregate?_measure=count&"+tt.area); !strings.Contains(a.body,
+			fmt.Sprintf(`"values":["%d"]`, len(want))) {
 			t.Errorf("%s: %d records, the aggregate is %s", tt.area, len(want), a.body)
 		}
 		if tt.center == nil {
@@ -155,7 +165,8 @@ func TestArea(t *testing.T) {
 			distances[p.id] = p.meters(*tt.center)
 		}
 		for order, sign := range map[string]int{"_distance": 1, "-_distance": -1} {
-			sorted := strings.Split(strings.TrimSpace(s.get(t, path+"data.csv?_fields=n&sort="+order+"&"+tt.area).body), "\r\n")[1:]
+			sorted := strings.Split(strings.TrimSpace(s.get(t, path+"data.csv?_fields=n&sort="+order+"&"+tt.area).body),
+				"\r\n")[1:]
 			isSorted := slices.IsSortedFunc(sorted, func(a, b string) int {
 				if math.Abs(distances[a]-distances[b]) < 1 {
 					return 0
@@ -173,12 +184,14 @@ func TestArea(t *testing.T) {
 func TestArea_invalid(t *testing.T) {
 	t.Parallel()
 	s, _ := publishStations(t, rand.New(rand.NewPCG(1, 1)))
-	if a := s.do(t, request("PUT", "/api/v1/shop/plain/source", "id,name\n1,Rose\n", "X-API-Key: "+publisher)); a.status != 201 {
+	if a := s.do(t, request("PUT", "/api/v1/shop/plain/source", "id,name\n1,Rose\n",
+		"X-API-Key: "+publisher)); a.status != 201 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	const path = pricesPath + "/"
 	var rejections []rejection
-	for _, target := range []string{"data?", "data.csv?", "data.geojson?", "facets?field=open&", "aggregate?_measure=count&"} {
+	for _, target := range []string{"data?", "data.csv?", "data.geojson?", "facets?field=open&",
+		"aggregate?_measure=count&"} {
 		for query, message := range map[string]string{
 			"_bbox=1,2,3":                        `_bbox is "1,2,3"; it must be west,south,east,north`,
 			"_bbox=1,2,3,x":                      `_bbox is "1,2,3,x"`,
@@ -198,9 +211,11 @@ func TestArea_invalid(t *testing.T) {
 		}
 	}
 	for _, sort := range []string{"_distance", "-_distance"} {
-		rejections = append(rejections, rejection{"", path + "data?sort=" + sort, 400, "sort=_distance needs _near=latitude,longitude,meters"})
+		rejections = append(rejections,
+			rejection{"", path + "data?sort=" + sort, 400, "sort=_distance needs _near=latitude,longitude,meters"})
 	}
-	for _, target := range []string{"data?_bbox=0,0,1,1", "facets?field=id&_near=0,0,1", "aggregate?_measure=count&_near=0,0,1", "data.geojson?"} {
+	for _, target := range []string{"data?_bbox=0,0,1,1", "facets?field=id&_near=0,0,1",
+		"aggregate?_measure=count&_near=0,0,1", "data.geojson?"} {
 		rejections = append(rejections, rejection{"", "/api/v1/shop/plain/" + target, 400, "has no coordinates"})
 	}
 	s.checkRejections(t, rejections)

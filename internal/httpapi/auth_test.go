@@ -52,7 +52,8 @@ func TestLockedListing(t *testing.T) {
 		{"Basic before the URL", "?api_key=" + unknown, []string{basic("ana", reader)}, 200, ""},
 		{"empty header, key in the URL", "?api_key=" + reader, []string{"X-API-Key: "}, 200, ""},
 		{"empty keys", "?api_key=", []string{"X-API-Key: ", "Authorization: Bearer "}, 401, bare},
-		{"X-API-Key comes first", "", []string{"X-API-Key: " + unknown, "Authorization: Bearer " + reader}, 401, invalid},
+		{"X-API-Key comes first", "", []string{"X-API-Key: " + unknown, "Authorization: Bearer " + reader},
+			401, invalid},
 		{"Authorization comes second", "?api_key=" + unknown, []string{"Authorization: Bearer " + reader}, 200, ""},
 		{"key before query", "?page=0", nil, 401, bare},
 		{"key before malformed query", "?api_key=" + reader + "&x=%zz", nil, 400, ""},
@@ -100,14 +101,17 @@ func TestBasicChallenge(t *testing.T) {
 		asks         bool
 	}{
 		{"program", listing, nil, true},
-		{"Excel", listing, []string{"User-Agent: Microsoft.Data.Mashup (https://go.microsoft.com/fwlink/?LinkID=304225)"}, true},
-		{"Excel, from the web", listing, []string{"User-Agent: Mozilla/4.0 (compatible; ms-office; MSOffice 16)"}, true},
+		{"Excel", listing, []string{
+			"User-Agent: Microsoft.Data.Mashup (https://go.microsoft.com/fwlink/?LinkID=304225)"}, true},
+		{"Excel, from the web", listing, []string{"User-Agent: Mozilla/4.0 (compatible; ms-office; MSOffice 16)"},
+			true},
 		{"wget", listing, []string{"User-Agent: Wget/1.21.3", "Accept: */*"}, true},
 		{"wrong password", listing, []string{basic("ana", unknown)}, true},
 		{"export", listing + ".csv", nil, true},
 		{"kept file", "/api/v1/locked/staff/source", nil, true},
 		{"key without the scope", listing, []string{basic("ana", elsewhere)}, false},
-		{"browser", listing, []string{"User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36", "Accept: text/html"}, false},
+		{"browser", listing, []string{"User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36",
+			"Accept: text/html"}, false},
 		{"script of a browser", listing, []string{"Sec-Fetch-Mode: cors"}, false},
 		{"script of another site", listing, []string{"Origin: https://example.org"}, false},
 		{"page", "/page/verify", nil, false},
@@ -115,7 +119,8 @@ func TestBasicChallenge(t *testing.T) {
 	} {
 		a := s.get(t, tt.target, tt.headers...)
 		got := a.header["Www-Authenticate"]
-		if asks := slices.Contains(got, challenge); asks != tt.asks || a.status != 401 && a.status != 403 || !strings.HasPrefix(got[0], "Bearer ") {
+		if asks := slices.Contains(got, challenge); asks != tt.asks || a.status != 401 && a.status != 403 ||
+			!strings.HasPrefix(got[0], "Bearer ") {
 			t.Errorf("%s: %d with the challenges %q", tt.name, a.status, got)
 		}
 	}
@@ -150,7 +155,8 @@ func TestPublish_basicFromAnotherSite(t *testing.T) {
 func TestListing_openIgnoresKeys(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	for _, headers := range [][]string{{}, {"X-API-Key: " + unknown}, {"Authorization: Bearer " + elsewhere}, {"Authorization: Basic x"}} {
+	for _, headers := range [][]string{{}, {"X-API-Key: " + unknown}, {"Authorization: Bearer " + elsewhere},
+		{"Authorization: Basic x"}} {
 		if a := s.get(t, "/api/v1/garden/catalog/data", headers...); a.status != 200 {
 			t.Errorf("%v gives %d", headers, a.status)
 		}
@@ -186,16 +192,19 @@ func TestCreatePlant_authorization(t *testing.T) {
 		{"key header", []string{"X-API-Key: " + writer}, "/plants", 401, bare},
 		{"key in the URL", nil, "/plants?api_key=" + writer, 401, bare},
 		{"unknown", []string{"Authorization: Bearer " + unknown}, "/plants", 401, `Bearer error="invalid_token", `},
-		{"wrong scope", []string{"Authorization: Bearer " + reader}, "/plants", 403, `Bearer error="insufficient_scope", scope="plants:write", `},
+		{"wrong scope", []string{"Authorization: Bearer " + reader}, "/plants", 403,
+			`Bearer error="insufficient_scope", scope="plants:write", `},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := request("POST", tt.target, `{"id":1,"name":"Rose"}`, append(tt.headers, "Content-Type: application/json")...)
+			r := request("POST", tt.target, `{"id":1,"name":"Rose"}`,
+				append(tt.headers, "Content-Type: application/json")...)
 			body := &countingBody{}
 			r.Body = body
 			a := s.do(t, r)
-			if challenges := a.header["Www-Authenticate"]; a.status != tt.status || len(challenges) != 1 || !strings.HasPrefix(challenges[0], tt.challenge) {
+			if challenges := a.header["Www-Authenticate"]; a.status != tt.status || len(challenges) != 1 ||
+				!strings.HasPrefix(challenges[0], tt.challenge) {
 				t.Errorf("got %d, %q", a.status, challenges)
 			}
 			if body.reads > 0 {

@@ -55,16 +55,19 @@ func TestCachedBody_headers(t *testing.T) {
 	first := s.get(t, path, accept)
 	cached := s.repeated(t, "GET", path, accept)
 	head := s.repeated(t, "HEAD", path, accept)
-	for _, name := range []string{"Content-Encoding", "Content-Length", "Content-Type", "Etag", "Vary", "Link", "Cache-Control"} {
+	for _, name := range []string{"Content-Encoding", "Content-Length", "Content-Type", "Etag", "Vary", "Link",
+		"Cache-Control"} {
 		want := first.header.Get(name)
 		if cached.Header().Get(name) != want || head.Header().Get(name) != want || want == "" {
-			t.Errorf("%s is %q, then %q, and %q for HEAD", name, want, cached.Header().Get(name), head.Header().Get(name))
+			t.Errorf("%s is %q, then %q, and %q for HEAD", name, want, cached.Header().Get(name),
+				head.Header().Get(name))
 		}
 	}
 	if unpack(t, cached) != first.body || head.Body.Len() != 0 {
 		t.Error("the body is another")
 	}
-	if w := s.repeated(t, "GET", path, accept, "If-None-Match: "+first.header.Get("Etag")); w.Code != 304 || w.Body.Len() != 0 {
+	if w := s.repeated(t, "GET", path, accept, "If-None-Match: "+first.header.Get("Etag")); w.Code != 304 ||
+		w.Body.Len() != 0 {
 		t.Errorf("got %d with %d bytes", w.Code, w.Body.Len())
 	}
 }
@@ -111,7 +114,8 @@ func TestCachedBody_errors(t *testing.T) {
 	t.Parallel()
 	const path, accept = "/api/v1/garden/catalog/data", "Accept-Encoding: gzip"
 	s := newService(t, nil)
-	s.library.listErr = herb.Errorf(herb.CodeUnavailable, "%s", strings.Repeat("down ", 50)) // long enough to be compressed
+	// long enough to be compressed
+	s.library.listErr = herb.Errorf(herb.CodeUnavailable, "%s", strings.Repeat("down ", 50))
 	if w := s.repeated(t, "GET", path, accept); w.Code != 503 || w.Header().Get("Content-Encoding") != "gzip" {
 		t.Fatal(w.Code, w.Header())
 	}

@@ -26,7 +26,8 @@ func newLimitedService(t *testing.T, bytes int64) (*service, *admission.Budget) 
 	wide := herb.Dataset{Ref: herb.Ref{Namespace: "garden", Name: "wide"}, Access: herb.AccessOpen, Version: "v1"}
 	record := make(herb.Record, 1000)
 	for i := range record {
-		wide.Fields = append(wide.Fields, herb.Field{Name: "column_" + strconv.Itoa(i), Type: herb.TypeText, Filterable: true})
+		wide.Fields = append(wide.Fields, herb.Field{Name: "column_" + strconv.Itoa(i), Type: herb.TypeText,
+			Filterable: true})
 	}
 	s.library.put(wide, []herb.Record{record})
 	return s, budget
@@ -35,7 +36,8 @@ func newLimitedService(t *testing.T, bytes int64) (*service, *admission.Budget) 
 // plantOf returns a request for a plant with a body of a size.
 func plantOf(id, size int) []string {
 	body := `{"id":` + strconv.Itoa(id) + `,"name":"Rose"`
-	return []string{body + strings.Repeat(" ", size-len(body)-1) + "}", "Authorization: Bearer " + writer, "Content-Type: application/json"}
+	return []string{body + strings.Repeat(" ", size-len(body)-1) + "}", "Authorization: Bearer " + writer,
+		"Content-Type: application/json"}
 }
 
 // TestBudget_released checks that nothing is held after a response, whatever it was.
@@ -43,9 +45,12 @@ func TestBudget_released(t *testing.T) {
 	t.Parallel()
 	s, budget := newLimitedService(t, 8<<20)
 	for _, path := range []string{
-		"/", "/nothing", "/api/v1", "/api/v1/garden/wide", "/api/v1/garden/wide/data", "/api/v1/garden/wide/data?_fields=column_1",
-		"/api/v1/garden/catalog/data?per_page=100", "/api/v1/garden/catalog/data.csv", "/api/v1/garden/catalog/data.xlsx",
-		"/api/v1/garden/catalog/facets?field=category", "/api/v1/garden/catalog/facets?field=nothing", "/api/v1/search?search=a",
+		"/", "/nothing", "/api/v1", "/api/v1/garden/wide", "/api/v1/garden/wide/data",
+		"/api/v1/garden/wide/data?_fields=column_1",
+		"/api/v1/garden/catalog/data?per_page=100", "/api/v1/garden/catalog/data.csv",
+		"/api/v1/garden/catalog/data.xlsx",
+		"/api/v1/garden/catalog/facets?field=category", "/api/v1/garden/catalog/facets?field=nothing",
+		"/api/v1/search?search=a",
 		"/openapi.json", "/openapi.json?dataset=garden/wide", "/schemas/datapackage.json", "/healthz", "/readyz",
 	} {
 		for _, encoding := range []string{"identity", "gzip", "zstd"} {
@@ -88,16 +93,19 @@ func TestBudget_exhausted(t *testing.T) {
 	checks := func(status int) {
 		t.Helper()
 		for i, a := range []checkedResponse{
-			s.get(t, "/api/v1/garden/wide"), s.get(t, "/openapi.json?dataset=garden/wide"), s.do(t, request("POST", "/plants", large[0], large[1:]...)),
+			s.get(t, "/api/v1/garden/wide"), s.get(t, "/openapi.json?dataset=garden/wide"),
+			s.do(t, request("POST", "/plants", large[0], large[1:]...)),
 		} {
-			if a.status != status || status == 503 && (a.header.Get("Retry-After") == "" || !strings.Contains(a.message(t), "memory")) {
+			if a.status != status || status == 503 &&
+				(a.header.Get("Retry-After") == "" || !strings.Contains(a.message(t), "memory")) {
 				t.Errorf("large response or body %d: %d; want %d: %.200s", i, a.status, status, a.body)
 			}
 		}
 	}
 	checks(503)
 	for _, a := range []checkedResponse{
-		s.get(t, "/api/v1/garden/catalog/data"), s.get(t, "/api/v1/garden/catalog/data", "Accept-Encoding: gzip"), s.get(t, "/"),
+		s.get(t, "/api/v1/garden/catalog/data"), s.get(t, "/api/v1/garden/catalog/data", "Accept-Encoding: gzip"),
+		s.get(t, "/"),
 		s.do(t, request("POST", "/plants", small[0], small[1:]...)),
 	} {
 		if a.status != 200 {

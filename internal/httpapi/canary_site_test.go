@@ -52,7 +52,9 @@ type canaryKind int
 const (
 	describes canaryKind = iota // titles, descriptions, names of fields and datasets
 	quotes                      // cells, and what may quote them
-	hides                       // what only publishers see: hidden columns, rows that are not records, excluded rows, conditions
+	// what only publishers see: hidden columns, rows that are not records, excluded rows,
+	// conditions
+	hides
 )
 
 // canaryKey is a key, or none.
@@ -110,11 +112,13 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	l, err := versionstest.Open(db, versionstest.Options{Dir: t.TempDir(), Keep: 20})
 	must.NoError(t, err)
 	s := &canarySite{
-		private: private, keys: newCanaryKeys(), folder: t.TempDir(), kept: map[herb.Ref]string{}, keptAccess: map[herb.Ref]herb.Access{}, access: map[herb.Ref]herb.Access{}, found: map[string]bool{},
+		private: private, keys: newCanaryKeys(), folder: t.TempDir(), kept: map[herb.Ref]string{},
+		keptAccess: map[herb.Ref]herb.Access{}, access: map[herb.Ref]herb.Access{}, found: map[string]bool{},
 	}
 	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
 	s.files, s.library = receive.New(receive.Options{Dir: dir}), l
-	s.queue = publish.NewQueue(publish.QueueOptions{Publisher: publisher, Library: l, Versions: l, Store: db, Files: s.files, Dir: dir})
+	s.queue = publish.NewQueue(publish.QueueOptions{Publisher: publisher, Library: l, Versions: l, Store: db,
+		Files: s.files, Dir: dir})
 	drafts := review.New(review.Options{Queue: s.queue, Library: l, Versions: l, Store: db})
 	t.Cleanup(func() {
 		s.queue.Stop()
@@ -127,7 +131,8 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	if private {
 		served, history = library.Private{Library: l.Library}, l.VisibleHistory
 	}
-	site := httpapi.Site{Library: served, History: history, PrivateCatalog: private, Agents: true, Version: "test", SearchBudget: time.Hour, Changes: l.Comparisons()}
+	site := httpapi.Site{Library: served, History: history, PrivateCatalog: private, Agents: true, Version: "test",
+		SearchBudget: time.Hour, Changes: l.Comparisons()}
 	pages, err := web.New(web.Options{
 		Site: site, SourceErrors: db.SourceErrors, Folder: publisher.Folder,
 		Files: s.files, Drafts: drafts, Versions: l, Publisher: publisher,
@@ -151,7 +156,9 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	s.addDraft(t)
 	for _, name := range []string{"locked", "free"} { // only publishers see messages of failed publishes
 		word := "rejection" + name
-		must.NoError(t, db.SetSourceError(t.Context(), herb.SourceError{Path: "/srv/" + name + ".csv", Ref: canaryRef(name), Message: "value " + word, Since: time.Now()}))
+		must.NoError(t, db.SetSourceError(t.Context(),
+			herb.SourceError{Path: "/srv/" + name + ".csv", Ref: canaryRef(name), Message: "value " + word,
+				Since: time.Now()}))
 		s.canaries = append(s.canaries, canary{word, canaryRef(name), hides, true})
 	}
 	return s
@@ -160,12 +167,15 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 // newCanaryKeys returns every kind of key.
 func newCanaryKeys() (keys []canaryKey) {
 	for _, scope := range []herb.Scope{
-		herb.ScopePlantsWrite, "data:read:vault/free", "data:read:vault/locked", "data:read:vault/opened", "publish:vault/locked", "publish:vault/free",
+		herb.ScopePlantsWrite, "data:read:vault/free", "data:read:vault/locked", "data:read:vault/opened",
+		"publish:vault/locked", "publish:vault/free",
 		herb.ScopeDataRead, herb.ScopePublish,
 	} {
-		keys = append(keys, canaryKey{string(scope), []herb.Scope{scope}, "valid." + strings.NewReplacer(":", ".", "/", ".").Replace(string(scope))})
+		keys = append(keys, canaryKey{string(scope), []herb.Scope{scope},
+			"valid." + strings.NewReplacer(":", ".", "/", ".").Replace(string(scope))})
 	}
-	return append(keys, canaryKey{name: "none"}, canaryKey{name: "invalid", secret: "invalid"}, canaryKey{name: "expired", secret: "expired"})
+	return append(keys, canaryKey{name: "none"}, canaryKey{name: "invalid", secret: "invalid"},
+		canaryKey{name: "expired", secret: "expired"})
 }
 
 // Verify implements httpapi.Keys.
@@ -204,7 +214,8 @@ func (s *canarySite) publishFolder(t *testing.T, p *publish.Publisher) {
 			image = "photos/other.svg"
 		}
 		write(name+".csv", "id,name,image\n1,"+name+" of the folder,"+image+"\n")
-		resources = append(resources, fmt.Sprintf(`{"name": %q, "path": "%s.csv", "herbarium": {"access": %q}}`, name, name, access))
+		resources = append(resources, fmt.Sprintf(`{"name": %q, "path": "%s.csv", "herbarium": {"access": %q}}`, name,
+			name, access))
 		s.access[canaryRef(name)] = herb.Access(access)
 	}
 	write("datapackage.json", `{"name": "vault", "resources": [`+strings.Join(resources, ",")+`]}`)
@@ -224,7 +235,8 @@ func (s *canarySite) publishVersions(t *testing.T) {
 		kept, live herb.Access
 		exposes    bool // the live version exposes the column that the kept one hides
 	}{
-		{"locked", herb.AccessKey, herb.AccessKey, false}, {"opened", herb.AccessKey, herb.AccessOpen, false}, {"closed", herb.AccessOpen, herb.AccessKey, false},
+		{"locked", herb.AccessKey, herb.AccessKey, false}, {"opened", herb.AccessKey, herb.AccessOpen, false},
+		{"closed", herb.AccessOpen, herb.AccessKey, false},
 		{"free", herb.AccessOpen, herb.AccessOpen, true},
 	} {
 		ref := canaryRef(d.name)
@@ -248,8 +260,10 @@ func (s *canarySite) publishNotes(t *testing.T) {
 		"schema": {"fields": [{"name": "id"}, {"name": "name"}, {"name": "price"}]}, "herbarium": {"include": {"status": ["on"]}}}]}`
 	file := "# " + hidden("comment") + "\nPayroll " + hidden("heading") + " total 123456\n\n" +
 		"id,name,price,secret,status," + hidden("internal") + "\n,,EUR," + hidden("units") + ",,\n" +
-		"1,Fern,2.5," + hidden("column") + ",on,\n2,Rose,3,,on,\n3," + hidden("row") + ",4,,off,\n#4," + hidden("commented") + ",4,,on,\n" + strings.Repeat("5,Fern,4,,off,\n", 4) +
-		"\nSource: " + hidden("footnote") + "\n\nAnother table " + hidden("second") + "\nname,count\n" + hidden("cellofsecond") + ",4\n"
+		"1,Fern,2.5," + hidden("column") + ",on,\n2,Rose,3,,on,\n3," + hidden("row") + ",4,,off,\n#4," +
+		hidden("commented") + ",4,,on,\n" + strings.Repeat("5,Fern,4,,off,\n", 4) +
+		"\nSource: " + hidden("footnote") + "\n\nAnother table " + hidden("second") + "\nname,count\n" +
+		hidden("cellofsecond") + ",4\n"
 	content, err := s.files.Receive(t.Context(), strings.NewReader(file), "notes.csv", -1)
 	must.NoError(t, err)
 	started, err := s.queue.Start(t.Context(), publish.Request{Ref: ref, File: content, Descriptor: []byte(descriptor)})
@@ -263,7 +277,8 @@ func (s *canarySite) publishNotes(t *testing.T) {
 }
 
 // send publishes a version with canaries and returns it.
-func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access herb.Access, isProtected, exposes bool) string {
+func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access herb.Access, isProtected,
+	exposes bool) string {
 	t.Helper()
 	word := func(place string, kind canaryKind) string {
 		c := canary{place + version + ref.Name, ref, kind, isProtected}
@@ -293,8 +308,10 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 		schema = append(schema, object{"name": f})
 	}
 	descriptor, err := json.Marshal(object{"name": "vault", "resources": []object{{
-		"name": ref.Name, "path": "file.csv", "title": "The " + word("title", describes), "description": "About " + word("description", describes),
-		"keywords": []string{word("keyword", quotes)}, "dialect": object{"commentChar": "#"}, "schema": object{"fields": schema, "primaryKey": "id"},
+		"name": ref.Name, "path": "file.csv", "title": "The " + word("title", describes), "description": "About " +
+			word("description", describes),
+		"keywords": []string{word("keyword", quotes)}, "dialect": object{"commentChar": "#"},
+		"schema":    object{"fields": schema, "primaryKey": "id"},
 		"herbarium": object{"access": access, "include": object{"status": conditions}},
 	}}})
 	must.NoError(t, err)
@@ -304,7 +321,8 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 	must.NoError(t, err)
 	started, err := s.queue.Start(t.Context(), publish.Request{
 		Ref: ref, File: content, Descriptor: descriptor, PublishOptions: versions.PublishOptions{
-			Expected: &before.Version, Message: word("message", quotes), Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
+			Expected: &before.Version, Message: word("message", quotes),
+			Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
 		},
 	})
 	must.NoError(t, err)
@@ -325,8 +343,10 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 func (s *canarySite) addDraft(t *testing.T) {
 	t.Helper()
 	form := url.Values{"namespace": {"vault"}, "dataset": {"locked"}, "table": {"id,name\n1,draftlocked\n"}}
-	a := s.do(t, s.key(t, string(herb.ScopePublish)), request("POST", "/publish-table", form.Encode(), "Content-Type: application/x-www-form-urlencoded"))
-	if s.draft = strings.TrimPrefix(a.header.Get("Location"), "/publish/"); a.status != http.StatusSeeOther || s.draft == "" {
+	a := s.do(t, s.key(t, string(herb.ScopePublish)),
+		request("POST", "/publish-table", form.Encode(), "Content-Type: application/x-www-form-urlencoded"))
+	s.draft = strings.TrimPrefix(a.header.Get("Location"), "/publish/")
+	if a.status != http.StatusSeeOther || s.draft == "" {
 		t.Fatalf("draft: %d %s", a.status, a.body)
 	}
 	s.canaries = append(s.canaries, canary{"draftlocked", canaryRef("locked"), hides, true})

@@ -39,56 +39,87 @@ func canaryRequests() map[string][]canaryRequest {
 		return all
 	}
 	plain := []canaryRequest{{}}
-	post := []canaryRequest{{body: "key=x&back=", header: "Content-Type: application/x-www-form-urlencoded", sends: true}}
+	post := []canaryRequest{{body: "key=x&back=", header: "Content-Type: application/x-www-form-urlencoded",
+		sends: true}}
 	file := []canaryRequest{{body: "id\n1\n", sends: true}}
 	const fromKept = "_from=" + keptVersion
 	const api, page, draft = "/api/v1/{namespace}/{dataset}", "/datasets/{namespace}/{dataset}", "/publish/{id}"
 	const embed = "/embed/{namespace}/{dataset}"
 	all := map[string][]canaryRequest{
-		"GET /api/v1": {{}, {query: "search=vault"}, {query: "search=keyword"}}, "GET /api/v1/search": {{query: "search=Fern"}, {query: "search=cell*"}},
-		"GET /openapi.json": {{}, {query: "dataset=vault/locked"}, {query: "dataset=vault/lockex"}}, "GET /schemas/datapackage.json": plain,
-		"GET /healthz": plain, "GET /readyz": plain, "POST /plants": {{body: `{"id":1,"name":"x"}`, header: "Content-Type: application/json"}},
+		"GET /api/v1":                   {{}, {query: "search=vault"}, {query: "search=keyword"}},
+		"GET /api/v1/search":            {{query: "search=Fern"}, {query: "search=cell*"}},
+		"GET /openapi.json":             {{}, {query: "dataset=vault/locked"}, {query: "dataset=vault/lockex"}},
+		"GET /schemas/datapackage.json": plain,
+		"GET /healthz":                  plain, "GET /readyz": plain,
+		"POST /plants":               {{body: `{"id":1,"name":"x"}`, header: "Content-Type: application/json"}},
 		"GET /api/v1/publishes/{id}": plain,
-		"GET " + api:                 plain, "DELETE " + api: file, "PUT " + api + "/source": file, "POST " + api + "/source": file,
-		"PATCH " + api + "/source": {{query: "_mode=append", body: "id\n1\n", sends: true}}, "PUT " + api + "/descriptor": file, "POST " + api + "/rollback": file,
-		"DELETE " + api + "/versions/{version}": file, "PUT " + api + "/versions/{version}/labels/{label}": file, "DELETE " + api + "/versions/{version}/labels/{label}": file,
-		"GET " + api + "/source": values(), "GET " + api + "/descriptor": values(), "GET " + api + "/versions": values(), "GET " + api + "/report": values(),
+		"GET " + api:                 plain, "DELETE " + api: file, "PUT " + api + "/source": file,
+		"POST " + api + "/source":    file,
+		"PATCH " + api + "/source":   {{query: "_mode=append", body: "id\n1\n", sends: true}},
+		"PUT " + api + "/descriptor": file, "POST " + api + "/rollback": file,
+		"DELETE " + api + "/versions/{version}": file, "PUT " + api + "/versions/{version}/labels/{label}": file,
+		"DELETE " + api + "/versions/{version}/labels/{label}": file,
+		"GET " + api + "/source":                               values(), "GET " + api + "/descriptor": values(),
+		"GET " + api + "/versions": values(), "GET " + api + "/report": values(),
 		"GET " + api + "/data": values("search=Fern", "nosuch=1", "sort=pric"), "GET " + api + "/data/{key}": values(),
 		"GET " + api + "/facets": values("_field=name"), "GET " + api + "/grid": values("_x=longitude&_y=latitude"),
 		"GET " + api + "/aggregate": values("_by=name"), "GET " + api + "/aggregate.csv": values("_by=name"),
 		"GET /feed.atom": plain, "GET " + page + "/feed.atom": values("search=Fern", "nosuch=1"),
-		"GET " + api + "/changes": values("_from=20200101T000000Z-aaaaaaaaaa", fromKept), "GET " + api + "/changes.ndjson": values(fromKept), "GET " + api + "/changes.csv": values(fromKept),
-		"GET " + page + "/changes": values("_from=20200101T000000Z-aaaaaaaaaa", fromKept, fromKept+"&_op=removed&search=Fern", fromKept+"&nosuch=1"), "GET " + page + "/changes.ndjson": values(fromKept), "GET " + page + "/changes.csv": values(fromKept),
-		"GET " + page + "/changes/facets": values(fromKept + "&_facet=name"), "GET " + page + "/changes/fields": values(fromKept), "GET " + page + "/history": values("id=1", "id=2", "id=nosuch"),
-		"GET /":    {{}, {query: "search=Fern"}, {query: "search=cell"}, {query: "search=vault&sort=rows"}, {query: "keyword=keyword"}},
-		"GET /key": plain, "POST /key": post, "POST /key/forget": post, "GET /docs": plain, "GET /catalog.jsonld": plain, "GET /assets/{fingerprint}/{file}": plain,
-		"GET /sitemap.xml": plain, "GET /robots.txt": plain, "GET /data.json": plain, "GET " + page + "/croissant.json": values(),
-		"GET /datasets": plain, "GET /datasets/{namespace}": plain, "GET /datasets/{namespace}/": plain,
+		"GET " + api + "/changes":        values("_from=20200101T000000Z-aaaaaaaaaa", fromKept),
+		"GET " + api + "/changes.ndjson": values(fromKept), "GET " + api + "/changes.csv": values(fromKept),
+		"GET " + page + "/changes": values("_from=20200101T000000Z-aaaaaaaaaa", fromKept,
+			fromKept+"&_op=removed&search=Fern", fromKept+"&nosuch=1"),
+		"GET " + page + "/changes.ndjson": values(fromKept), "GET " + page + "/changes.csv": values(fromKept),
+		"GET " + page + "/changes/facets": values(fromKept + "&_facet=name"),
+		"GET " + page + "/changes/fields": values(fromKept),
+		"GET " + page + "/history":        values("id=1", "id=2", "id=nosuch"),
+		"GET /": {{}, {query: "search=Fern"}, {query: "search=cell"}, {query: "search=vault&sort=rows"},
+			{query: "keyword=keyword"}},
+		"GET /key": plain, "POST /key": post, "POST /key/forget": post, "GET /docs": plain,
+		"GET /catalog.jsonld": plain, "GET /assets/{fingerprint}/{file}": plain,
+		"GET /sitemap.xml": plain, "GET /robots.txt": plain, "GET /data.json": plain,
+		"GET " + page + "/croissant.json": values(),
+		"GET /datasets":                   plain, "GET /datasets/{namespace}": plain,
+		"GET /datasets/{namespace}/":    plain,
 		"GET " + page:                   values("record=1", "search=Fern", "distributions=1", "nosuch=1"),
-		"GET " + page + "/files/{path}": values(), "GET " + page + "/map": values(), "GET " + page + "/chart": values("_by=name"),
-		"GET " + embed: values("search=Fern", "nosuch=1"), "GET " + embed + "/map": values(), "GET " + embed + "/chart": values("_by=name"),
-		"GET " + page + "/preview.png": values(), "GET " + page + "/map/preview.png": values(), "GET " + page + "/chart/preview.png": values("_by=name"),
-		"GET " + page + "/chart.svg": values("_by=name"), "GET " + page + "/facets": values("_facet=name"), "GET " + page + "/distributions": values("_count=name"),
-		"GET " + page + "/fields": values(), "GET " + page + "/rows": values("page=1", "search=Fern"), "GET " + page + "/spark.svg": values(),
-		"GET " + page + "/about": plain, "GET " + page + "/api": plain, "GET " + page + "/versions": plain,
-		"POST " + page + "/key": post, "POST " + page + "/key/forget": post, "POST " + page + "/rollback": post, "POST " + page + "/labels": post,
-		"GET " + page + "/data": values(), "GET " + page + "/grid": values("_x=longitude&_y=latitude"), "GET " + page + "/aggregate.csv": values("_by=name"),
-		"GET /publish": {{}, {query: "namespace=vault&dataset=locked"}}, "POST /publish": post, "POST /publish-table": post,
-		"GET /publish-all": plain, "POST /publish-all": post, "POST " + draft + "/tables": post,
-		"GET " + draft: plain, "POST " + draft: post, "GET " + draft + "/descriptor": plain, "POST " + draft + "/discard": post, "POST " + draft + "/publish": post,
+		"GET " + page + "/files/{path}": values(), "GET " + page + "/map": values(),
+		"GET " + page + "/chart": values("_by=name"),
+		"GET " + embed:           values("search=Fern", "nosuch=1"), "GET " + embed + "/map": values(),
+		"GET " + embed + "/chart":      values("_by=name"),
+		"GET " + page + "/preview.png": values(), "GET " + page + "/map/preview.png": values(),
+		"GET " + page + "/chart/preview.png": values("_by=name"),
+		"GET " + page + "/chart.svg":         values("_by=name"), "GET " + page + "/facets": values("_facet=name"),
+		"GET " + page + "/distributions": values("_count=name"),
+		"GET " + page + "/fields":        values(), "GET " + page + "/rows": values("page=1", "search=Fern"),
+		"GET " + page + "/spark.svg": values(),
+		"GET " + page + "/about":     plain, "GET " + page + "/api": plain, "GET " + page + "/versions": plain,
+		"POST " + page + "/key": post, "POST " + page + "/key/forget": post, "POST " + page + "/rollback": post,
+		"POST " + page + "/labels": post,
+		"GET " + page + "/data":    values(), "GET " + page + "/grid": values("_x=longitude&_y=latitude"),
+		"GET " + page + "/aggregate.csv": values("_by=name"),
+		"GET /publish":                   {{}, {query: "namespace=vault&dataset=locked"}}, "POST /publish": post,
+		"POST /publish-table": post,
+		"GET /publish-all":    plain, "POST /publish-all": post, "POST " + draft + "/tables": post,
+		"GET " + draft: plain, "POST " + draft: post, "GET " + draft + "/descriptor": plain, "POST " + draft +
+			"/discard": post, "POST " + draft + "/publish": post,
 		"GET " + draft + "/live/{publish}": plain,
 	}
 	for _, format := range []string{"csv", "ndjson", "xlsx", "geojson", "parquet"} {
 		all["GET "+api+"/data."+format], all["GET "+page+"/data."+format] = values(), values()
 	}
 	tool := func(name, arguments string) canaryRequest {
-		return canaryRequest{header: "Content-Type: application/json", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`}
+		return canaryRequest{header: "Content-Type: application/json",
+			body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` +
+				arguments + `}}`}
 	}
-	messages := []canaryRequest{tool("search_datasets", "{}"), tool("search_datasets", `{"query":"vault"}`), tool("search_datasets", `{"query":"Fern"}`), tool("search_datasets", `{"query":"cell*"}`)}
+	messages := []canaryRequest{tool("search_datasets", "{}"), tool("search_datasets", `{"query":"vault"}`),
+		tool("search_datasets", `{"query":"Fern"}`), tool("search_datasets", `{"query":"cell*"}`)}
 	for _, name := range []string{"locked", "lockex", "free", "notes"} {
 		dataset := `{"dataset":"vault/` + name + `"`
-		messages = append(messages, tool("describe_dataset", dataset+"}"), tool("query_records", dataset+"}"), tool("query_records", dataset+`,"filters":["nosuch=1"]}`),
-			tool("query_records", dataset+`,"version":"20200101T000000Z-aaaaaaaaaa"}`), tool("aggregate", dataset+`,"by":["name"]}`), tool("get_record", dataset+`,"key":["1"]}`))
+		messages = append(messages, tool("describe_dataset", dataset+"}"), tool("query_records", dataset+"}"),
+			tool("query_records", dataset+`,"filters":["nosuch=1"]}`),
+			tool("query_records", dataset+`,"version":"20200101T000000Z-aaaaaaaaaa"}`),
+			tool("aggregate", dataset+`,"by":["name"]}`), tool("get_record", dataset+`,"key":["1"]}`))
 	}
 	all["POST /mcp"] = messages
 	return all
@@ -103,7 +134,8 @@ func TestCanaries(t *testing.T) {
 			t.Parallel()
 			s := newCanarySite(t, private)
 			examples := canaryRequests()
-			for _, op := range slices.Concat(s.api.Operations(), s.api.PagePatterns(), []string{"POST /mcp", "GET /feed.atom", "GET /datasets/{namespace}/{dataset}/feed.atom"}) {
+			for _, op := range slices.Concat(s.api.Operations(), s.api.PagePatterns(),
+				[]string{"POST /mcp", "GET /feed.atom", "GET /datasets/{namespace}/{dataset}/feed.atom"}) {
 				requests, ok := examples[op]
 				if !ok {
 					t.Errorf("%s has no example; add a request for it to canaryRequests", op)
@@ -116,7 +148,8 @@ func TestCanaries(t *testing.T) {
 			if len(examples) > 0 {
 				t.Errorf("examples of routes that do not exist: %q", slices.Sorted(maps.Keys(examples)))
 			}
-			for _, path := range []string{"/vault/locked", "/vault/lockex", "/vault", "/locked", "/api/v1/vault/lockex/data", "/datasets/vault/lockex", "/datasets/vault/lockex/x", "/sitemap.xml"} {
+			for _, path := range []string{"/vault/locked", "/vault/lockex", "/vault", "/locked",
+				"/api/v1/vault/lockex/data", "/datasets/vault/lockex", "/datasets/vault/lockex/x", "/sitemap.xml"} {
 				s.checkRoute(t, "GET "+path, canaryRequest{})
 			}
 			s.checkMetrics(t)
@@ -133,7 +166,8 @@ func TestCanaries(t *testing.T) {
 func (s *canarySite) checkRoute(t *testing.T, op string, example canaryRequest) {
 	t.Helper()
 	method, path, _ := strings.Cut(op, " ")
-	path = strings.NewReplacer("{version}", keptVersion, "{label}", "x", "{key}", "1", "{path}", "photos/alice.svg", "{publish}", s.publish, "{fingerprint}", "x", "{file}", "x.css").Replace(path)
+	path = strings.NewReplacer("{version}", keptVersion, "{label}", "x", "{key}", "1", "{path}", "photos/alice.svg",
+		"{publish}", s.publish, "{fingerprint}", "x", "{file}", "x.css").Replace(path)
 	if strings.HasPrefix(path, "/api/v1/publishes") {
 		path = strings.Replace(path, "{id}", s.publish, 1)
 	}
@@ -143,7 +177,8 @@ func (s *canarySite) checkRoute(t *testing.T, op string, example canaryRequest) 
 		refs = slices.SortedFunc(maps.Keys(s.access), herb.Ref.Compare)
 	}
 	for _, ref := range refs {
-		target := strings.NewReplacer("{namespace}", "vault", "{dataset}", ref.Name, keptVersion, cmp.Or(s.kept[ref], "20200101T000000Z-aaaaaaaaaa")).Replace(path + "?" + example.query)
+		target := strings.NewReplacer("{namespace}", "vault", "{dataset}", ref.Name, keptVersion,
+			cmp.Or(s.kept[ref], "20200101T000000Z-aaaaaaaaaa")).Replace(path + "?" + example.query)
 		access := s.access[ref]
 		if strings.Contains(example.query, keptVersion) && s.keptAccess[ref] == herb.AccessKey {
 			access = herb.AccessKey
@@ -162,12 +197,15 @@ func (s *canarySite) checkRoute(t *testing.T, op string, example canaryRequest) 
 }
 
 // checkTarget sends a request with each key, and with some of them also HEAD and a conditional one.
-func (s *canarySite) checkTarget(t *testing.T, method, target string, example canaryRequest, ref herb.Ref, access herb.Access) {
+func (s *canarySite) checkTarget(t *testing.T, method, target string, example canaryRequest, ref herb.Ref,
+	access herb.Access) {
 	t.Helper()
 	// The reader of everything knows the entity tag.
-	tag := s.do(t, s.key(t, string(herb.ScopeDataRead)), request(method, target, example.body, example.header)).header.Get("Etag")
+	tag := s.do(t, s.key(t, string(herb.ScopeDataRead)),
+		request(method, target, example.body, example.header)).header.Get("Etag")
 	for _, key := range s.keys {
-		if example.sends && slices.ContainsFunc(key.scopes, func(scope herb.Scope) bool { return strings.HasPrefix(string(scope), "publish") }) {
+		if example.sends && slices.ContainsFunc(key.scopes,
+			func(scope herb.Scope) bool { return strings.HasPrefix(string(scope), "publish") }) {
 			continue
 		}
 		a := s.do(t, key, request(method, target, example.body, example.header))
@@ -177,15 +215,18 @@ func (s *canarySite) checkTarget(t *testing.T, method, target string, example ca
 		if example.values && !reads && a.status < 300 {
 			t.Errorf("%s gives %d", what, a.status)
 		}
-		if method != http.MethodGet || tag == "" || !slices.Contains([]string{"none", "data:read:vault/free", "publish:vault/free"}, key.name) {
+		if method != http.MethodGet || tag == "" ||
+			!slices.Contains([]string{"none", "data:read:vault/free", "publish:vault/free"}, key.name) {
 			continue
 		}
 		known := s.do(t, key, request(method, target, "", "If-None-Match: "+tag))
-		if s.checkCanaries(t, what+" and an entity tag", target, key, known); known.status == http.StatusNotModified && a.status != http.StatusOK {
+		s.checkCanaries(t, what+" and an entity tag", target, key, known)
+		if known.status == http.StatusNotModified && a.status != http.StatusOK {
 			t.Errorf("%s confirms an entity tag; without it, it gives %d", what, a.status)
 		}
 		head := s.do(t, key, request(http.MethodHead, target, ""))
-		if s.checkCanaries(t, "HEAD: "+what, target, key, head); head.status != a.status {
+		s.checkCanaries(t, "HEAD: "+what, target, key, head)
+		if head.status != a.status {
 			t.Errorf("HEAD: %s gives %d instead of %d", what, head.status, a.status)
 		}
 	}
@@ -198,7 +239,8 @@ func (s *canarySite) checkMetrics(t *testing.T) {
 	w := httptest.NewRecorder()
 	s.metrics.Handler().ServeHTTP(w, request(http.MethodGet, "/metrics", ""))
 	content := w.Body.String()
-	if w.Code != http.StatusOK || !strings.Contains(content, "vault/free") || !strings.Contains(content, "query_records") {
+	if w.Code != http.StatusOK || !strings.Contains(content, "vault/free") ||
+		!strings.Contains(content, "query_records") {
 		t.Errorf("metrics: %d %.300s", w.Code, content)
 	}
 	for _, c := range s.canaries {
@@ -219,7 +261,8 @@ func (s *canarySite) checkCanaries(t *testing.T, what, target string, key canary
 		if strings.Contains(target, c.word) || !strings.Contains(content, c.word) {
 			continue
 		}
-		if s.found[c.word] = true; !key.sees(c, s.private) {
+		s.found[c.word] = true
+		if !key.sees(c, s.private) {
 			at := strings.Index(content, c.word)
 			t.Errorf("%s: %d with %q: …%s…", what, a.status, c.word, content[max(0, at-100):min(len(content), at+100)])
 		}
@@ -256,13 +299,16 @@ func (s *canarySite) checkHidden(t *testing.T, method, path string, example cana
 		for _, version := range []string{"", "&_version=" + s.kept[canaryRef(hidden)]} {
 			var responses []string
 			for _, name := range []string{hidden, missing} {
-				target := strings.NewReplacer("{namespace}", "vault", "{dataset}", name, keptVersion, s.kept[canaryRef(hidden)]).Replace(path+"?"+example.query) + version
+				target := strings.NewReplacer("{namespace}", "vault", "{dataset}", name, keptVersion,
+					s.kept[canaryRef(hidden)]).Replace(path+"?"+example.query) + version
 				a := s.do(t, key, request(method, target, example.body, example.header))
 				a.header.Del("X-Request-Id")
-				responses = append(responses, strings.ReplaceAll(fmt.Sprint(a.status, a.header, a.body), missing, hidden))
+				responses = append(responses, strings.ReplaceAll(fmt.Sprint(a.status, a.header, a.body),
+					missing, hidden))
 			}
 			if responses[0] != responses[1] {
-				t.Errorf("%s %s?%s with the key %s tells whether a dataset exists:\n%.600s\n%.600s", method, path, example.query, key.name, responses[0], responses[1])
+				t.Errorf("%s %s?%s with the key %s tells whether a dataset exists:\n%.600s\n%.600s", method, path,
+					example.query, key.name, responses[0], responses[1])
 			}
 		}
 	}

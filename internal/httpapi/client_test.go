@@ -245,7 +245,8 @@ func (s *service) validate(t *testing.T, r *http.Request, a checkedResponse) {
 		return // the document says that records then have other members
 	}
 	for _, f := range export.Formats() {
-		if a.status == 200 && strings.HasPrefix(a.header.Get("Content-Type"), f.MediaType()) && strings.HasSuffix(r.URL.Path, "/data") {
+		if a.status == 200 && strings.HasPrefix(a.header.Get("Content-Type"), f.MediaType()) &&
+			strings.HasSuffix(r.URL.Path, "/data") {
 			r = r.Clone(r.Context()) // documented as an operation of its own
 			r.URL.Path += "." + string(f)
 		}

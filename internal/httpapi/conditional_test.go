@@ -36,7 +36,8 @@ func TestConditionalListing(t *testing.T) {
 				if a.status != tt.status {
 					t.Errorf("%s gives %d", method, a.status)
 				}
-				if a.header.Get("Etag") != tag || a.header.Get("Cache-Control") != "public, no-cache" || a.header.Get("Vary") != "Accept, Accept-Encoding" {
+				if a.header.Get("Etag") != tag || a.header.Get("Cache-Control") != "public, no-cache" ||
+					a.header.Get("Vary") != "Accept, Accept-Encoding" {
 					t.Errorf("%s has headers %v", method, a.header)
 				}
 				if worked := s.library.listed.Load() > before; worked != (tt.status == 200) {
@@ -60,7 +61,8 @@ func TestListingTags(t *testing.T) {
 	if tag("category=fern&sort=title") != first {
 		t.Error("the same request has another tag")
 	}
-	for _, query := range []string{"category=fern", "category=fern&sort=title&page=2", "category=moss&sort=title", "category=fern&sort=title,-id"} {
+	for _, query := range []string{"category=fern", "category=fern&sort=title&page=2", "category=moss&sort=title",
+		"category=fern&sort=title,-id"} {
 		if tag(query) == first {
 			t.Errorf("%s has the same tag", query)
 		}
@@ -96,19 +98,26 @@ func TestTags_canonical(t *testing.T) {
 		{
 			"/data",
 			[]string{
-				"category=fern&sort=title&page=2&per_page=5", "per_page=5&page=2&sort=title&category=fern", "&category=f%65rn&per_page=5&sort=title&&page=2",
-				"sort=title&search=&category=fern&_fields=&page=2&_filter=&per_page=5&api_key=" + reader, "title%5Bmatch%5D=&category=fern&sort=title&page=2&per_page=5",
+				"category=fern&sort=title&page=2&per_page=5", "per_page=5&page=2&sort=title&category=fern",
+				"&category=f%65rn&per_page=5&sort=title&&page=2",
+				"sort=title&search=&category=fern&_fields=&page=2&_filter=&per_page=5&api_key=" + reader,
+				"title%5Bmatch%5D=&category=fern&sort=title&page=2&per_page=5",
 			},
 			[]string{
-				"category=fern&sort=title&page=2", "category=fern&sort=title&page=1&per_page=5", "category=fern&sort=-title&page=2&per_page=5",
-				"category=fern&category=&sort=title&page=2&per_page=5", "category=fern&sort=title&page=2&per_page=5&_version=v0",
+				"category=fern&sort=title&page=2", "category=fern&sort=title&page=1&per_page=5",
+				"category=fern&sort=-title&page=2&per_page=5",
+				"category=fern&category=&sort=title&page=2&per_page=5",
+				"category=fern&sort=title&page=2&per_page=5&_version=v0",
 			},
 		},
-		{"/data", []string{"category=fern&category=moss", "category=moss&category=fern"}, []string{"category=fern", "category%5Bne%5D=fern&category=moss"}},
-		{"/data", []string{"category=fern&_version=v0", "_version=v0&category=fern"}, []string{"category=fern", "_version=v0"}},
+		{"/data", []string{"category=fern&category=moss", "category=moss&category=fern"},
+			[]string{"category=fern", "category%5Bne%5D=fern&category=moss"}},
+		{"/data", []string{"category=fern&_version=v0", "_version=v0&category=fern"},
+			[]string{"category=fern", "_version=v0"}},
 		{"/data.csv", []string{"category=fern&sort=title", "sort=title&category=fern"}, []string{"category=fern"}},
 		{"/data/1", []string{"", "_fields=", "api_key=" + reader}, []string{"_fields=title"}},
-		{"/facets", []string{"field=category&top=3&id=1", "id=1&top=3&field=category"}, []string{"field=category&id=1"}},
+		{"/facets", []string{"field=category&top=3&id=1", "id=1&top=3&field=category"},
+			[]string{"field=category&id=1"}},
 		{"/facets", []string{"field=category&field=id"}, []string{"field=id&field=category"}},
 		{"/aggregate", []string{"_by=category&id=1", "id=1&_by=category"}, []string{"_by=category"}},
 		{"/aggregate", []string{"_by=category&_by=id"}, []string{"_by=id&_by=category"}},
@@ -124,12 +133,14 @@ func TestTags_canonical(t *testing.T) {
 			if a.status != 200 || a.header.Get("Etag") != tag || a.body != first.body {
 				t.Errorf("%s?%s is not the same as %s: %d, %s", tt.path, query, tt.same[0], a.status, a.body)
 			}
-			if a := s.get(t, dataset+tt.path+"?"+query, "If-None-Match: "+tag); a.status != 304 || a.header.Get("Etag") != tag {
+			if a := s.get(t, dataset+tt.path+"?"+query, "If-None-Match: "+tag); a.status != 304 ||
+				a.header.Get("Etag") != tag {
 				t.Errorf("%s?%s with the tag of %s: %d", tt.path, query, tt.same[0], a.status)
 			}
 		}
 		for _, query := range tt.other {
-			if a := s.get(t, dataset+tt.path+"?"+query, "If-None-Match: "+tag); a.status != 200 || a.header.Get("Etag") == tag {
+			if a := s.get(t, dataset+tt.path+"?"+query, "If-None-Match: "+tag); a.status != 200 ||
+				a.header.Get("Etag") == tag {
 				t.Errorf("%s?%s with the tag of %s: %d", tt.path, query, tt.same[0], a.status)
 			}
 		}
@@ -139,7 +150,8 @@ func TestTags_canonical(t *testing.T) {
 func TestConditionalListing_invalidQuery(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	if a := s.get(t, "/api/v1/garden/catalog/data?page=0", "If-None-Match: *"); a.status != 400 || a.header.Get("Etag") != "" {
+	if a := s.get(t, "/api/v1/garden/catalog/data?page=0", "If-None-Match: *"); a.status != 400 ||
+		a.header.Get("Etag") != "" {
 		t.Errorf("got %d with tag %q", a.status, a.header.Get("Etag"))
 	}
 }
@@ -154,16 +166,23 @@ func TestCaching(t *testing.T) {
 	}{
 		{"open", open, "", "public, no-cache", "Accept, Accept-Encoding", ""},
 		{"open with a key", open, "X-API-Key: " + reader, "public, no-cache", "Accept, Accept-Encoding", ""},
-		{"open with a key in the URL", open + "?api_key=" + reader, "", "private, no-store", "Accept, Accept-Encoding", "no-referrer"},
-		{"open with an encoded key in the URL", open + "?page=1&api%5Fkey=" + reader, "", "private, no-store", "Accept, Accept-Encoding", "no-referrer"},
-		{"locked", locked, "X-API-Key: " + reader, "private, no-cache", "Authorization, X-API-Key, Accept, Accept-Encoding", ""},
-		{"locked with a key in the URL", locked + "?api_key=" + reader, "", "private, no-store", "Authorization, X-API-Key, Accept, Accept-Encoding", "no-referrer"},
+		{"open with a key in the URL", open + "?api_key=" + reader, "", "private, no-store", "Accept, Accept-Encoding",
+			"no-referrer"},
+		{"open with an encoded key in the URL", open + "?page=1&api%5Fkey=" + reader, "", "private, no-store",
+			"Accept, Accept-Encoding", "no-referrer"},
+		{"locked", locked, "X-API-Key: " + reader, "private, no-cache",
+			"Authorization, X-API-Key, Accept, Accept-Encoding", ""},
+		{"locked with a key in the URL", locked + "?api_key=" + reader, "", "private, no-store",
+			"Authorization, X-API-Key, Accept, Accept-Encoding", "no-referrer"},
 		{"locked without a key", locked, "", "no-store", "Authorization, X-API-Key, Accept, Accept-Encoding", ""},
 		{"catalogue", "/api/v1", "", "public, no-cache", "Accept-Encoding", ""},
 		{"descriptor", "/api/v1/garden/catalog", "X-API-Key: " + reader, "public, no-cache", "Accept-Encoding", ""},
-		{"locked descriptor", "/api/v1/locked/staff", "", "public, no-cache", "Authorization, X-API-Key, Accept, Accept-Encoding", ""},
-		{"locked descriptor with a key", "/api/v1/locked/staff", "X-API-Key: " + reader, "private, no-cache", "Authorization, X-API-Key, Accept, Accept-Encoding", ""},
-		{"locked descriptor with a key in the URL", "/api/v1/locked/staff?api_key=" + reader, "", "private, no-store", "Authorization, X-API-Key, Accept, Accept-Encoding", "no-referrer"},
+		{"locked descriptor", "/api/v1/locked/staff", "", "public, no-cache",
+			"Authorization, X-API-Key, Accept, Accept-Encoding", ""},
+		{"locked descriptor with a key", "/api/v1/locked/staff", "X-API-Key: " + reader, "private, no-cache",
+			"Authorization, X-API-Key, Accept, Accept-Encoding", ""},
+		{"locked descriptor with a key in the URL", "/api/v1/locked/staff?api_key=" + reader, "", "private, no-store",
+			"Authorization, X-API-Key, Accept, Accept-Encoding", "no-referrer"},
 		{"document", "/openapi.json", "", "public, no-cache", "Accept-Encoding", ""},
 		{"health", "/healthz", "", "no-store", "Accept-Encoding", ""},
 	}
@@ -175,8 +194,10 @@ func TestCaching(t *testing.T) {
 				headers = append(headers, tt.header)
 			}
 			h := s.get(t, tt.target, headers...).header
-			if h.Get("Cache-Control") != tt.cache || h.Get("Vary") != tt.vary || h.Get("Referrer-Policy") != tt.referrer {
-				t.Errorf("Cache-Control %q, Vary %q, Referrer-Policy %q", h.Get("Cache-Control"), h.Get("Vary"), h.Get("Referrer-Policy"))
+			if h.Get("Cache-Control") != tt.cache || h.Get("Vary") != tt.vary ||
+				h.Get("Referrer-Policy") != tt.referrer {
+				t.Errorf("Cache-Control %q, Vary %q, Referrer-Policy %q", h.Get("Cache-Control"), h.Get("Vary"),
+					h.Get("Referrer-Policy"))
 			}
 		})
 	}

@@ -89,7 +89,8 @@ type exhausted struct {
 }
 
 func (l *exhausted) Accept() (net.Conn, error) {
-	if l.accepted++; l.accepted == 3 {
+	l.accepted++
+	if l.accepted == 3 {
 		<-l.idle
 		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
 	}
@@ -111,7 +112,8 @@ func TestListener_outOfDescriptors(t *testing.T) {
 			t.Fatalf("client %d gets %d, %v", i, a.status, err)
 		}
 		clients = append(clients, c)
-		if <-idle; i == 1 {
+		<-idle
+		if i == 1 {
 			close(limited.idle)
 		}
 	}
@@ -231,13 +233,15 @@ func TestClient_disconnects(t *testing.T) {
 		})
 	}
 	c := dial(t, addr)
-	if _, err := io.WriteString(c, "GET /api/v1/garden/catalog/data?per_page=100 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(c,
+		"GET /api/v1/garden/catalog/data?per_page=100 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	<-begun
 	c.Close()
 	close(gone)
-	if a, err := dial(t, addr).send("GET /api/v1/garden/catalog/data HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil || a.status != 200 {
+	if a, err := dial(t, addr).send("GET /api/v1/garden/catalog/data HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil ||
+		a.status != 200 {
 		t.Errorf("the next client gets %d, %v", a.status, err)
 	}
 }
@@ -275,10 +279,12 @@ func TestStalledConnections(t *testing.T) {
 		send string // after which the client does nothing
 	}{
 		{"response that is not read", "GET /endless HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{"body that is not sent", "POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer + "\r\nContent-Type: application/json\r\n" +
+		{"body that is not sent", "POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer +
+			"\r\nContent-Type: application/json\r\n" +
 			"Content-Length: 1000\r\n\r\n{"},
-		{"body that is not sent after 100 Continue", "POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer +
-			"\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n"},
+		{"body that is not sent after 100 Continue",
+			"POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer +
+				"\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -43,19 +43,22 @@ func TestConsents(t *testing.T) {
 		var want, got []string
 		for _, c := range herb.Consents() {
 			a := p.send(t, tt.method, tt.path+"?"+c.Parameter()+"=perhaps", "")
-			if isKnown := strings.Contains(a.body, "write true or false"); a.status != 400 || isKnown != slices.Contains(tt.consents, c) {
+			if isKnown := strings.Contains(a.body, "write true or false"); a.status != 400 ||
+				isKnown != slices.Contains(tt.consents, c) {
 				t.Errorf("%s %s with %s: %d %s", tt.method, tt.path, c, a.status, a.body)
 			}
 		}
 		for _, c := range tt.consents {
 			want = append(want, c.Parameter()+" Publish "+c.Text().Help+".")
 		}
-		for _, parameter := range document.Paths["/api/v1/{namespace}/{dataset}"+tt.path][strings.ToLower(tt.method)].Parameters {
+		for _, parameter := range document.Paths["/api/v1/{namespace}/{dataset}"+
+			tt.path][strings.ToLower(tt.method)].Parameters {
 			if strings.HasPrefix(parameter.Name, "_allow_") {
 				got = append(got, parameter.Name+" "+parameter.Description)
 			}
 		}
-		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		slices.Sort(got)
+		if !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 			t.Errorf("the document of %s %s has %q, want %q", tt.method, tt.path, got, want)
 		}
 	}
@@ -63,7 +66,8 @@ func TestConsents(t *testing.T) {
 	for name, schema := range document.Components.Schemas {
 		if enum := schema.Properties["requires"].Items.Enum; enum != nil {
 			requires++
-			if slices.Sort(enum); !slices.Equal(enum, slices.Sorted(slices.Values(herb.Consents()))) {
+			slices.Sort(enum)
+			if !slices.Equal(enum, slices.Sorted(slices.Values(herb.Consents()))) {
 				t.Errorf("%s requires one of %v", name, enum)
 			}
 		}

@@ -5,7 +5,8 @@ import (
 )
 
 // exposed is the headers that scripts of other origins may read.
-const exposed = "Accept-Ranges, Content-Length, Content-Range, ETag, Link, Location, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
+const exposed = "Accept-Ranges, Content-Length, Content-Range, ETag, Link, Location, Retry-After, X-Total-Count, " +
+	"X-Dataset-Version, X-Request-Id"
 
 func TestPreflight(t *testing.T) {
 	t.Parallel()
@@ -26,15 +27,18 @@ func TestPreflight(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, method := range []string{"GET", "HEAD", "DELETE"} {
-			a := s.do(t, request("OPTIONS", tt.path, "", "Origin: https://example.org", "Access-Control-Request-Method: "+method,
+			a := s.do(t, request("OPTIONS", tt.path, "", "Origin: https://example.org",
+				"Access-Control-Request-Method: "+method,
 				"Access-Control-Request-Headers: authorization,x-api-key"))
 			if a.status != 204 {
 				t.Errorf("%s gives %d", tt.path, a.status)
 			}
 			for name, want := range map[string]string{
-				"Access-Control-Allow-Origin":      "*",
-				"Access-Control-Allow-Methods":     tt.methods,
-				"Access-Control-Allow-Headers":     "Authorization, X-API-Key, Content-Type, Content-Digest, Content-Disposition, If-Match, If-None-Match, Idempotency-Key, If-Range, Prefer, Range, X-Requested-With, X-Request-Id, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name",
+				"Access-Control-Allow-Origin":  "*",
+				"Access-Control-Allow-Methods": tt.methods,
+				"Access-Control-Allow-Headers": "Authorization, X-API-Key, Content-Type, Content-Digest, " +
+					"Content-Disposition, If-Match, If-None-Match, Idempotency-Key, If-Range, Prefer, Range, " +
+					"X-Requested-With, X-Request-Id, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name",
 				"Access-Control-Max-Age":           "86400",
 				"Access-Control-Expose-Headers":    exposed,
 				"Access-Control-Allow-Credentials": "",
@@ -51,7 +55,8 @@ func TestOptions_withoutPreflight(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	a := s.do(t, request("OPTIONS", "/api/v1/garden/catalog/data", ""))
-	if a.status != 204 || a.header.Get("Access-Control-Allow-Methods") != "" || a.header.Get("Allow") != "GET, HEAD, OPTIONS" {
+	if a.status != 204 || a.header.Get("Access-Control-Allow-Methods") != "" ||
+		a.header.Get("Allow") != "GET, HEAD, OPTIONS" {
 		t.Errorf("got %d %v", a.status, a.header)
 	}
 }
@@ -61,7 +66,8 @@ func TestPreflight_errors(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	for _, path := range []string{
-		"/api/v1/garden/catalog/data?page=0", "/api/v1/locked/staff/data", "/api/v1/no/thing/data", "/api/nothing", "/api/v1//x", "/nothing", "/plants",
+		"/api/v1/garden/catalog/data?page=0", "/api/v1/locked/staff/data", "/api/v1/no/thing/data", "/api/nothing",
+		"/api/v1//x", "/nothing", "/plants",
 	} {
 		h := s.get(t, path, "Origin: https://example.org").header
 		if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Expose-Headers") != exposed {

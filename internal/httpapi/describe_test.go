@@ -25,25 +25,31 @@ func TestCatalogue(t *testing.T) {
 	}
 	want := []map[string]any{
 		{
-			"namespace": "garden", "name": "catalog", "title": "The garden", "description": "What grows here.", "access": "open",
+			"namespace": "garden", "name": "catalog", "title": "The garden", "description": "What grows here.",
+			"access":  "open",
 			"records": 60.0, "version": "v1", "published_at": "2026-03-20T08:30:00Z",
-			"field_names": []any{"id", "title", "description", "category", "status", "date", "url", "image", "price", "author", "tags"},
-			"links":       map[string]any{"self": "/api/v1/garden/catalog", "data": "/api/v1/garden/catalog/data", "openapi": "/openapi.json?dataset=garden/catalog"},
+			"field_names": []any{"id", "title", "description", "category", "status", "date", "url", "image", "price",
+				"author", "tags"},
+			"links": map[string]any{"self": "/api/v1/garden/catalog", "data": "/api/v1/garden/catalog/data",
+				"openapi": "/openapi.json?dataset=garden/catalog"},
 		},
 		{
 			"namespace": "locked", "name": "staff", "access": "key", "records": 3.0, "version": "v1",
 			"published_at": "2026-03-20T08:30:00Z", "field_names": []any{"name"},
-			"links": map[string]any{"self": "/api/v1/locked/staff", "data": "/api/v1/locked/staff/data", "openapi": "/openapi.json?dataset=locked/staff"},
+			"links": map[string]any{"self": "/api/v1/locked/staff", "data": "/api/v1/locked/staff/data",
+				"openapi": "/openapi.json?dataset=locked/staff"},
 		},
 		{
 			"namespace": "odd", "name": "a-b.c", "access": "open", "records": 0.0, "version": "v1",
 			"published_at": "2026-03-20T08:30:00Z", "field_names": []any{"page", "a b&c", `quo"te<`},
-			"links": map[string]any{"self": "/api/v1/odd/a-b.c", "data": "/api/v1/odd/a-b.c/data", "openapi": "/openapi.json?dataset=odd/a-b.c"},
+			"links": map[string]any{"self": "/api/v1/odd/a-b.c", "data": "/api/v1/odd/a-b.c/data",
+				"openapi": "/openapi.json?dataset=odd/a-b.c"},
 		},
 		{
 			"namespace": "store", "name": "plants", "access": "open", "records": 1.0, "version": "plants-1",
 			"field_names": []any{"id", "name", "tag"},
-			"links":       map[string]any{"self": "/api/v1/store/plants", "data": "/api/v1/store/plants/data", "openapi": "/openapi.json?dataset=store/plants"},
+			"links": map[string]any{"self": "/api/v1/store/plants", "data": "/api/v1/store/plants/data",
+				"openapi": "/openapi.json?dataset=store/plants"},
 		},
 	}
 	if diff := cmp.Diff(want, got.Datasets); diff != "" {
@@ -75,7 +81,8 @@ func TestCatalogue_pages(t *testing.T) {
 		return names, body.Meta, w.Header().Get("Link")
 	}
 	first, meta, link := read("/api/v1")
-	if want := (query.Meta{Total: 154, Page: 1, PerPage: 100, TotalPages: 2, HasNext: true}); meta != want || len(first) != 100 {
+	if want := (query.Meta{Total: 154, Page: 1, PerPage: 100, TotalPages: 2, HasNext: true}); meta != want ||
+		len(first) != 100 {
 		t.Errorf("%d datasets, %+v", len(first), meta)
 	}
 	if want := `</api/v1?page=1>; rel="first", </api/v1?page=2>; rel="next", </api/v1?page=2>; rel="last"`; link != want {
@@ -96,12 +103,15 @@ func TestCatalogue_pages(t *testing.T) {
 	if past, meta, _ := read("/api/v1?page=9&api_key=x"); len(past) != 0 || !meta.HasPrev {
 		t.Errorf("past the end: %v, %+v", past, meta)
 	}
-	if some, meta, link := read("/api/v1?search=garden"); len(some) != 1 || meta.Total != 1 || !strings.Contains(link, "search=garden") {
+	if some, meta, link := read("/api/v1?search=garden"); len(some) != 1 || meta.Total != 1 ||
+		!strings.Contains(link, "search=garden") {
 		t.Errorf("a search: %v, %+v, %s", some, meta, link)
 	}
-	for _, wrong := range []string{"page=0", "page=x", "per_page=-1", "page=1&page=2", "serach=garden", "search=a&search=b", "search=" + strings.Repeat("x", 9000)} {
+	for _, wrong := range []string{"page=0", "page=x", "per_page=-1", "page=1&page=2", "serach=garden",
+		"search=a&search=b", "search=" + strings.Repeat("x", 9000)} {
 		w := httptest.NewRecorder()
-		if s.ServeHTTP(w, request("GET", "/api/v1?"+wrong, "")); w.Code != 400 {
+		s.ServeHTTP(w, request("GET", "/api/v1?"+wrong, ""))
+		if w.Code != 400 {
 			t.Errorf("%s: %d %s", wrong, w.Code, w.Body)
 		}
 	}
@@ -142,7 +152,8 @@ func TestDescriptor(t *testing.T) {
 		Operators:   []string{"eq", "ne", "gt", "gte", "lt", "lte", "in", "prefix", "empty"},
 		MachineType: "decimal(3,2)", Typed: true,
 	}
-	if diff := cmp.Diff(want, got.Fields[8]); diff != "" || got.Records != 60 || got.Version != "v1" || len(got.Fields) != 11 {
+	if diff := cmp.Diff(want, got.Fields[8]); diff != "" || got.Records != 60 || got.Version != "v1" ||
+		len(got.Fields) != 11 {
 		t.Errorf("price (-want +got):\n%s\n%+v", diff, got)
 	}
 	if err := json.Unmarshal([]byte(s.get(t, "/api/v1/odd/a-b.c").body), &got); err != nil {
@@ -177,8 +188,10 @@ func TestDescriptor_plantsCurrent(t *testing.T) {
 
 // detailed adds details to a dataset of the fixture.
 func detailed(d herb.Dataset, records []herb.Record) (herb.Dataset, []herb.Record) {
-	d.Fields = append(slices.Clone(d.Fields), herb.Field{Name: "left", Type: herb.TypeBoolean, Filterable: true, Notation: herb.Notation{
-		True: []string{"secretly-left"}, False: []string{"secretly-stays"}, Missing: []string{"secretly-unknown"}, Affix: "secret-sign"}})
+	d.Fields = append(slices.Clone(d.Fields), herb.Field{Name: "left", Type: herb.TypeBoolean, Filterable: true,
+		Notation: herb.Notation{
+			True: []string{"secretly-left"}, False: []string{"secretly-stays"}, Missing: []string{"secretly-unknown"},
+			Affix: "secret-sign"}})
 	for i := range records {
 		records[i] = append(records[i], "")
 	}
@@ -188,7 +201,8 @@ func detailed(d herb.Dataset, records []herb.Record) (herb.Dataset, []herb.Recor
 		Descriptor: herb.NewDescriptor([]byte(`{"name":"staff","x-unknown":[1.50,null]}`)),
 		Report: &herb.Report{
 			Format: "csv", Rows: 3, Cells: "sha256:" + strings.Repeat("0", 64), Hidden: []string{"wage"},
-			Columns: []herb.ColumnReport{{Field: "name", Column: "name", Type: "text", Evidence: "text: 3 of 3", Min: "Ana", Max: "Çelik"}},
+			Columns: []herb.ColumnReport{
+				{Field: "name", Column: "name", Type: "text", Evidence: "text: 3 of 3", Min: "Ana", Max: "Çelik"}},
 		},
 	}
 	return d, records
@@ -218,14 +232,16 @@ func TestDescriptor_details(t *testing.T) {
 			t.Parallel()
 			a := s.get(t, "/api/v1/locked/"+tt.path, "X-API-Key: "+tt.key)
 			var got map[string]json.RawMessage
-			if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || a.header.Get("WWW-Authenticate") != "" {
+			if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 ||
+				a.header.Get("WWW-Authenticate") != "" {
 				t.Fatalf("%d %v %s", a.status, err, a.body)
 			}
 			if string(got["order"]) != `{"field":"name","desc":true}` || string(got["primary_key"]) != `["name"]` {
 				t.Errorf("order %s, primary key %s", got["order"], got["primary_key"])
 			}
 			if !tt.all {
-				if got["descriptor"] != nil || got["report"] != nil || strings.Contains(a.body, "Çelik") || strings.Contains(a.body, "typed") || strings.Contains(a.body, "secret") {
+				if got["descriptor"] != nil || got["report"] != nil || strings.Contains(a.body, "Çelik") ||
+					strings.Contains(a.body, "typed") || strings.Contains(a.body, "secret") {
 					t.Errorf("values are visible without permission to read: %s", a.body)
 				}
 				return
@@ -247,7 +263,8 @@ func TestDescriptor_details(t *testing.T) {
 			t.Errorf("%s contains values: %s", path, body)
 		}
 	}
-	if body := s.get(t, "/openapi.json?dataset=locked/staff", "X-API-Key: "+oneReader).body; !strings.Contains(body, "secretly-left") {
+	if body := s.get(t, "/openapi.json?dataset=locked/staff", "X-API-Key: "+oneReader).body; !strings.Contains(body,
+		"secretly-left") {
 		t.Error("the OpenAPI document of a dataset hides values from those who may read it")
 	}
 	if n := strings.Count(s.get(t, "/openapi.json").body, "secretly-left"); n != 1 { // of the open one

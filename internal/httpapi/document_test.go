@@ -131,11 +131,13 @@ func (d *apiDocument) checkResponse(r *http.Request, status int, header http.Hea
 	}
 	media, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if _, ok := content[media]; !ok || err != nil {
-		return fmt.Errorf("Content-Type is %q; the document has %v", header.Get("Content-Type"), slices.Collect(maps.Keys(content)))
+		return fmt.Errorf("Content-Type is %q; the document has %v", header.Get("Content-Type"),
+			slices.Collect(maps.Keys(content)))
 	}
 	var value any = body
 	if strings.HasSuffix(media, "json") && media != "application/x-ndjson" {
-		if value, err = jsonschema.UnmarshalJSON(strings.NewReader(body)); err != nil {
+		value, err = jsonschema.UnmarshalJSON(strings.NewReader(body))
+		if err != nil {
 			return err
 		}
 	}

@@ -50,22 +50,26 @@ func TestEarlyResponse(t *testing.T) {
 		length := fmt.Sprintf("Content-Length: %d", size)
 		for how, header := range map[string]string{
 			"length": length, "chunked": "Transfer-Encoding: chunked",
-			"closed": "Connection: close\r\n" + length, "closed, chunked": "Connection: close\r\nTransfer-Encoding: chunked",
+			"closed":          "Connection: close\r\n" + length,
+			"closed, chunked": "Connection: close\r\nTransfer-Encoding: chunked",
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				c, err := net.Dial("tcp", addr)
 				must.NoError(t, err)
 				defer c.Close()
-				sent := append(fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: a\r\nX-API-Key: %s\r\n%s\r\n\r\n", method, tt.target, tt.key, header), body...)
+				sent := append(fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: a\r\nX-API-Key: %s\r\n%s\r\n\r\n", method,
+					tt.target, tt.key, header), body...)
 				if strings.HasSuffix(header, "chunked") {
-					sent = fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: a\r\nX-API-Key: %s\r\n%s\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", method, tt.target, tt.key, header, size, body)
+					sent = fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: a\r\nX-API-Key: "+
+						"%s\r\n%s\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", method, tt.target, tt.key, header, size, body)
 				}
 				_, err = c.Write(sent)
 				must.NoError(t, err)
 				res, err := http.ReadResponse(bufio.NewReader(c), nil)
 				must.NoError(t, err)
-				if message, err := io.ReadAll(res.Body); res.StatusCode != tt.status || err != nil || !bytes.Contains(message, []byte(`"message"`)) {
+				if message, err := io.ReadAll(res.Body); res.StatusCode != tt.status || err != nil ||
+					!bytes.Contains(message, []byte(`"message"`)) {
 					t.Errorf("got %d %s, %v", res.StatusCode, message, err)
 				}
 			})
@@ -73,13 +77,15 @@ func TestEarlyResponse(t *testing.T) {
 		t.Run(name+", Go", func(t *testing.T) {
 			t.Parallel()
 			for _, expect := range []string{"", "100-continue"} {
-				r, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+tt.target, bytes.NewReader(body))
+				r, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+tt.target,
+					bytes.NewReader(body))
 				must.NoError(t, err)
 				r.Header.Set("X-Api-Key", tt.key)
 				r.Header.Set("Expect", expect)
 				res, err := http.DefaultClient.Do(r)
 				must.NoError(t, err)
-				if res.Body.Close(); res.StatusCode != tt.status {
+				res.Body.Close()
+				if res.StatusCode != tt.status {
 					t.Errorf("got %d", res.StatusCode)
 				}
 			}
@@ -88,7 +94,8 @@ func TestEarlyResponse(t *testing.T) {
 			t.Parallel()
 			curl := programtest.LookPath(t, "curl")
 			for _, expect := range []string{"Expect:", "Expect: 100-continue"} {
-				cmd := exec.CommandContext(t.Context(), curl, "-s", "-X", method, "-T", "-", "-H", expect, "-H", "X-API-Key: "+tt.key, "-o", "/dev/null", "-w", "%{http_code}", "http://"+addr+tt.target)
+				cmd := exec.CommandContext(t.Context(), curl, "-s", "-X", method, "-T", "-", "-H", expect, "-H",
+					"X-API-Key: "+tt.key, "-o", "/dev/null", "-w", "%{http_code}", "http://"+addr+tt.target)
 				cmd.Stdin = bytes.NewReader(body)
 				out, err := cmd.Output()
 				if string(out) != fmt.Sprint(tt.status) {

@@ -100,8 +100,10 @@ func TestFaults(t *testing.T) {
 		{"plain", errors.New(inside), 500, "internal error, logged with request ID"},
 		{"internal", herb.Wrap(herb.CodeInternal, errors.New(inside), "%s", inside), 500, "internal error"},
 		{"unknown code", &herb.Error{Code: "odd", Message: inside}, 500, "internal error"},
-		{"unavailable", herb.Wrap(herb.CodeUnavailable, errors.New(inside), "the store is away"), 503, "the store is away"},
-		{"wrapped", fmt.Errorf("listing: %w", herb.Wrap(herb.CodeUnavailable, errors.New(inside), "away")), 503, "away"},
+		{"unavailable", herb.Wrap(herb.CodeUnavailable, errors.New(inside), "the store is away"), 503,
+			"the store is away"},
+		{"wrapped", fmt.Errorf("listing: %w", herb.Wrap(herb.CodeUnavailable, errors.New(inside), "away")),
+			503, "away"},
 		{"cancelled", fmt.Errorf("%s: %w", inside, context.Canceled), 503, "try again"},
 		{"too late", fmt.Errorf("%s: %w", inside, context.DeadlineExceeded), 503, "try again"},
 	}
@@ -134,7 +136,8 @@ func TestFaults(t *testing.T) {
 				s := newService(t, nil)
 				p.spoil(s, e.err)
 				a := s.do(t, p.request())
-				if a.status != e.status || !strings.Contains(a.message(t), e.message) || strings.Contains(a.body, "/var") {
+				if a.status != e.status || !strings.Contains(a.message(t), e.message) ||
+					strings.Contains(a.body, "/var") {
 					t.Errorf("got %d %s", a.status, a.body)
 				}
 				if (a.header.Get("Retry-After") == "1") != (e.status == 503) {
@@ -145,7 +148,8 @@ func TestFaults(t *testing.T) {
 						t.Errorf("a failure has %s", name)
 					}
 				}
-				if log := s.log.String(); !strings.Contains(log, a.header.Get("X-Request-Id")) || !strings.Contains(log, e.err.Error()) {
+				if log := s.log.String(); !strings.Contains(log, a.header.Get("X-Request-Id")) ||
+					!strings.Contains(log, e.err.Error()) {
 					t.Errorf("the log lacks the cause:\n%s", log)
 				}
 			})
@@ -166,7 +170,8 @@ func TestDuplicatePlant(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.plants.outcomeErr = herb.Invalidf("there is a plant with id 1 already; choose another id")
-	if a := s.create(t, `{"id":1,"name":"Rose"}`); a.status != 400 || !strings.Contains(a.message(t), "choose another") {
+	if a := s.create(t, `{"id":1,"name":"Rose"}`); a.status != 400 ||
+		!strings.Contains(a.message(t), "choose another") {
 		t.Errorf("got %d %s", a.status, a.body)
 	}
 }
@@ -249,7 +254,8 @@ func TestService(t *testing.T) {
 	if a := s.get(t, "/readyz"); a.status != 503 || !strings.Contains(a.body, health.NotReady) {
 		t.Errorf("/readyz of a server that stops gives %d %s", a.status, a.body)
 	}
-	if a := s.get(t, "/"); a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "<title>") {
+	if a := s.get(t, "/"); a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" ||
+		!strings.Contains(a.body, "<title>") {
 		t.Errorf("/ gives %d %v", a.status, a.header)
 	}
 }

@@ -29,12 +29,16 @@ func TestVersion_everywhere(t *testing.T) {
 		return s.do(t, key, request(http.MethodGet, strings.ReplaceAll(target, keptVersion, version), "", headers...))
 	}
 	call := func(tool, version string) string {
-		return s.do(t, key, request(http.MethodPost, "/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":`+
-			`{"dataset":"vault/free","version":%q%s}}}`, tool, version, map[string]string{"aggregate": `,"by":["name"]`, "get_record": `,"key":["1"]`}[tool]), "Content-Type: application/json")).body
+		return s.do(t, key, request(http.MethodPost, "/mcp",
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":`+
+				`{"dataset":"vault/free","version":%q%s}}}`, tool, version,
+				map[string]string{"aggregate": `,"by":["name"]`, "get_record": `,"key":["1"]`}[tool]),
+			"Content-Type: application/json")).body
 	}
 	tools := []string{"describe_dataset", "query_records", "aggregate", "get_record"}
 	for _, tool := range tools {
-		if byName, byLabel := call(tool, name), call(tool, label); byLabel != byName || !strings.Contains(byName, name) || strings.Contains(byName, `"isError":true`) {
+		if byName, byLabel := call(tool, name), call(tool, label); byLabel != byName ||
+			!strings.Contains(byName, name) || strings.Contains(byName, `"isError":true`) {
 			t.Errorf("%s returns\n%s\nby the name and\n%s\nby the label", tool, byName, byLabel)
 		}
 	}
@@ -46,10 +50,12 @@ func TestVersion_everywhere(t *testing.T) {
 		if method != http.MethodGet || !strings.Contains(path, "{dataset}") {
 			continue
 		}
-		path = strings.NewReplacer("{namespace}", ref.Namespace, "{dataset}", ref.Name, "{key}", "1", "{path}", "photos/alice.svg").Replace(path)
+		path = strings.NewReplacer("{namespace}", ref.Namespace, "{dataset}", ref.Name, "{key}", "1", "{path}",
+			"photos/alice.svg").Replace(path)
 		for _, example := range examples {
 			target := path + "?" + example.query
-			if all = append(all, target); !strings.Contains(target, keptVersion) {
+			all = append(all, target)
+			if !strings.Contains(target, keptVersion) {
 				target += "&_version=" + keptVersion
 			}
 			if a := get(target, unknown); a.status != http.StatusGone {
@@ -60,17 +66,21 @@ func TestVersion_everywhere(t *testing.T) {
 				continue
 			}
 			byName, byLabel := get(target, name), get(target, label)
-			if byName.status == http.StatusGone || byLabel.status != byName.status || byLabel.header.Get("X-Dataset-Version") != byName.header.Get("X-Dataset-Version") {
+			if byName.status == http.StatusGone || byLabel.status != byName.status ||
+				byLabel.header.Get("X-Dataset-Version") != byName.header.Get("X-Dataset-Version") {
 				t.Errorf("%s: %d by the name and %d by the label", target, byName.status, byLabel.status)
 			}
-			if strings.ReplaceAll(plainBody(t, byLabel), label, name) != strings.ReplaceAll(plainBody(t, byName), label, name) {
-				t.Errorf("%s returns\n%.2000s\nby the name and\n%.2000s\nby the label", target, byName.body, byLabel.body)
+			if strings.ReplaceAll(plainBody(t, byLabel), label, name) != strings.ReplaceAll(plainBody(t, byName),
+				label, name) {
+				t.Errorf("%s returns\n%.2000s\nby the name and\n%.2000s\nby the label", target, byName.body,
+					byLabel.body)
 			}
 			reading = append(reading, versionRequest{target, byName.header.Get("Etag")})
 		}
 	}
 	const dataset = "GET /api/v1/{namespace}/{dataset}"
-	if len(rejecting) != 3 || !rejecting[dataset+" 400"] || !rejecting[dataset+"/descriptor 400"] || !rejecting[dataset+"/versions 400"] {
+	if len(rejecting) != 3 || !rejecting[dataset+" 400"] || !rejecting[dataset+"/descriptor 400"] ||
+		!rejecting[dataset+"/versions 400"] {
 		t.Errorf("routes that read no versions: %v", rejecting)
 	}
 
@@ -83,7 +93,8 @@ func TestVersion_everywhere(t *testing.T) {
 				}
 			}
 		}
-		if a := s.do(t, key, request(http.MethodHead, strings.ReplaceAll(r.target, keptVersion, name), "")); a.status != http.StatusGone {
+		if a := s.do(t, key, request(http.MethodHead, strings.ReplaceAll(r.target, keptVersion, name),
+			"")); a.status != http.StatusGone {
 			t.Errorf("HEAD %s: %d", r.target, a.status)
 		}
 	}
@@ -92,12 +103,14 @@ func TestVersion_everywhere(t *testing.T) {
 			t.Errorf("%s returns %s", tool, a)
 		}
 	}
-	all = append(all, "/", "/api/v1", "/openapi.json", "/feed.atom", "/api/v1/search?search=cellkeptfree", "/?search=cellkeptfree")
+	all = append(all, "/", "/api/v1", "/openapi.json", "/feed.atom", "/api/v1/search?search=cellkeptfree",
+		"/?search=cellkeptfree")
 	for _, target := range all {
 		a := get(target, name)
 		content := plainBody(t, a)
 		if i := slices.IndexFunc(s.canaries, func(c canary) bool {
-			return strings.HasSuffix(c.word, "keptfree") && !strings.Contains(target, c.word) && strings.Contains(content, c.word)
+			return strings.HasSuffix(c.word, "keptfree") && !strings.Contains(target, c.word) &&
+				strings.Contains(content, c.word)
 		}); i >= 0 {
 			t.Errorf("%s: %d with %q", target, a.status, s.canaries[i].word)
 		}

@@ -26,13 +26,15 @@ func TestExceptions(t *testing.T) {
 		}
 		fmt.Fprintf(&file, "%d,%s\n", i, price)
 	}
-	if a := p.put(t, "", file.String()); a.status != 201 || !strings.Contains(a.body, "3 exceptions (on request: 2, sold out: 1)") {
+	if a := p.put(t, "", file.String()); a.status != 201 ||
+		!strings.Contains(a.body, "3 exceptions (on request: 2, sold out: 1)") {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	get := func(path string) string { return p.do(t, request("GET", pricesPath+path, "")).body }
 	ids := func(query string) string {
 		var all []string
-		for _, m := range regexp.MustCompile(`"id":"(\d+)"`).FindAllStringSubmatch(get("/data?per_page=100&"+query), -1) {
+		for _, m := range regexp.MustCompile(`"id":"(\d+)"`).FindAllStringSubmatch(get("/data?per_page=100&"+query),
+			-1) {
 			all = append(all, m[1])
 		}
 		return strings.Join(all, " ")

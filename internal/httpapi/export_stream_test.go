@@ -43,8 +43,9 @@ func TestExport(t *testing.T) {
 		t.Errorf("CSV is %q, want %q", a.body, want)
 	}
 	want := map[string]string{
-		"Content-Disposition": `attachment; filename="staff.csv"`, "X-Total-Count": "3", "Link": "", "Content-Length": "",
-		"Cache-Control": "private, no-cache", "Vary": "Authorization, X-API-Key, Accept, Accept-Encoding",
+		"Content-Disposition": `attachment; filename="staff.csv"`, "X-Total-Count": "3", "Link": "",
+		"Content-Length": "",
+		"Cache-Control":  "private, no-cache", "Vary": "Authorization, X-API-Key, Accept, Accept-Encoding",
 	}
 	for name, value := range want {
 		if got := a.header.Get(name); got != value {
@@ -52,7 +53,8 @@ func TestExport(t *testing.T) {
 		}
 	}
 	a = s.get(t, "/api/v1/locked/staff/data?search=-bo", "Accept: application/x-ndjson", "X-API-Key: "+reader)
-	if want := `{"name":"Ana"}` + "\n" + `{"name":"Çelik"}` + "\n"; a.body != want || a.header.Get("X-Total-Count") != "2" {
+	if want := `{"name":"Ana"}` + "\n" + `{"name":"Çelik"}` + "\n"; a.body != want ||
+		a.header.Get("X-Total-Count") != "2" {
 		t.Errorf("NDJSON is %q, of %s", a.body, a.header.Get("X-Total-Count"))
 	}
 	if got := a.header.Get("Content-Disposition"); got != `attachment; filename="staff.ndjson"` {
@@ -71,7 +73,8 @@ func TestExport(t *testing.T) {
 func TestExportEqualsPages(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	for _, q := range []string{"", "category=tree&sort=price&order=desc", "search=plant", "sort=date", "sort=-category,price,-id", "id[gt]=1000"} {
+	for _, q := range []string{"", "category=tree&sort=price&order=desc", "search=plant", "sort=date",
+		"sort=-category,price,-id", "id[gt]=1000"} {
 		var want strings.Builder
 		for page := 1; ; page++ {
 			a := s.get(t, fmt.Sprintf("%s?%s&per_page=7&page=%d", catalogData, q, page))
@@ -276,7 +279,8 @@ func fetch(t *testing.T, base string, read func(io.Reader) error) (res *http.Res
 	r.Header.Set("Accept", "application/x-ndjson")
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	t.Cleanup(client.CloseIdleConnections)
-	if res, err = client.Do(r); err != nil {
+	res, err = client.Do(r)
+	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
@@ -327,7 +331,8 @@ func TestExport_failure(t *testing.T) {
 				_, err := io.Copy(io.Discard, body)
 				return err
 			})
-			if !errors.Is(err, io.ErrUnexpectedEOF) || res.StatusCode != 200 || len(res.Trailer.Get("X-Content-Rows")) > 0 {
+			if !errors.Is(err, io.ErrUnexpectedEOF) || res.StatusCode != 200 ||
+				len(res.Trailer.Get("X-Content-Rows")) > 0 {
 				t.Errorf("the client sees %v, trailer %v", err, res.Trailer)
 			}
 			if x := <-s.ended; x.Status != 0 || x.Bytes == 0 {

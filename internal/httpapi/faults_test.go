@@ -46,7 +46,8 @@ func (f *faults) disarm() string {
 func (f *faults) do(name string, op func() error) error {
 	f.mu.Lock()
 	fail, after := f.count == f.at, f.after
-	if f.count++; fail {
+	f.count++
+	if fail {
 		f.fired = name
 	}
 	f.mu.Unlock()
@@ -111,8 +112,10 @@ func (c faultyCatalogue) Version(ctx context.Context, ref herb.Ref, version stri
 	return result(c.faults, "version", func() (herb.Dataset, error) { return c.Catalogue.Version(ctx, ref, version) })
 }
 
-func (c faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) ([]string, error) {
-	return result(c.faults, "add version", func() ([]string, error) { return c.Catalogue.AddVersion(ctx, d, live, keep, at) })
+func (c faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep,
+	at time.Time) ([]string, error) {
+	return result(c.faults, "add version",
+		func() ([]string, error) { return c.Catalogue.AddVersion(ctx, d, live, keep, at) })
 }
 
 func (c faultyCatalogue) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {

@@ -50,7 +50,8 @@ func parseFeed(t *testing.T, a checkedResponse) (f atomFeed) {
 		ids = append(ids, e.ID)
 	}
 	slices.Sort(ids)
-	if f.Title == "" || f.Updated.IsZero() || len(f.Author) != 1 || len(slices.Compact(slices.Clone(ids))) != len(ids) || !strings.HasPrefix(ids[0], "urn:uuid:") {
+	if f.Title == "" || f.Updated.IsZero() || len(f.Author) != 1 ||
+		len(slices.Compact(slices.Clone(ids))) != len(ids) || !strings.HasPrefix(ids[0], "urn:uuid:") {
 		t.Errorf("%s", a.body)
 	}
 	return f
@@ -62,7 +63,8 @@ const pricesFeed = "/datasets/shop/prices/feed.atom"
 func TestFeed(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
-	const hostile = "{\"resources\": [{\"path\": \"prices.csv\", \"title\": \"<b>&\\u0007 \\\"x\\\"\\n\", \"schema\": {\"primaryKey\": \"id\"}}]}"
+	const hostile = "{\"resources\": [{\"path\": \"prices.csv\", \"title\": \"<b>&\\u0007 \\\"x\\\"\\n\", " +
+		"\"schema\": {\"primaryKey\": \"id\"}}]}"
 	versions := []string{
 		p.publish(t, "id,name,price\n1,Rose,2\n2,Fern,3\n", withKey),
 		p.publish(t, "id,name,price\n1,Rose,2\n2,Fern,4\n", withKey),
@@ -78,11 +80,13 @@ func TestFeed(t *testing.T) {
 	const title = "<b>&\uFFFD \"x\": "
 	page := "http://example.com/datasets/shop/prices"
 	entry := func(counts, summary string, to int, query string) string {
-		return title + counts + "\nRecords: " + summary + "\n" + page + "/changes?_from=" + versions[to-1] + "&_to=" + versions[to] + query
+		return title + counts + "\nRecords: " + summary + "\n" + page + "/changes?_from=" + versions[to-1] + "&_to=" +
+			versions[to] + query
 	}
 	a := p.get(t, pricesFeed)
 	f := parseFeed(t, a)
-	if f.Title != title+"changes" || !slices.Equal(f.Links, []atomLink{{"self", page + "/feed.atom"}, {"alternate", page}}) {
+	if f.Title != title+"changes" ||
+		!slices.Equal(f.Links, []atomLink{{"self", page + "/feed.atom"}, {"alternate", page}}) {
 		t.Errorf("%q %v", f.Title, f.Links)
 	}
 	if d := gocmp.Diff([]string{
@@ -95,10 +99,12 @@ func TestFeed(t *testing.T) {
 	filtered := p.get(t, pricesFeed+"?price%5Blt%5D=4&search=fern&api_key=")
 	g := parseFeed(t, filtered)
 	const query = "price%5Blt%5D=4&search=fern"
-	if d := gocmp.Diff([]string{entry("1 changed", "0 added, 0 removed, 1 changed.", 1, "&"+query)}, entries(g)); d != "" {
+	if d := gocmp.Diff([]string{entry("1 changed", "0 added, 0 removed, 1 changed.", 1, "&"+query)},
+		entries(g)); d != "" {
 		t.Error(d)
 	}
-	if !slices.Equal(g.Links, []atomLink{{"self", page + "/feed.atom?" + query}, {"alternate", page + "?" + query}}) || g.ID == f.ID || g.Entries[0].ID == f.Entries[2].ID {
+	if !slices.Equal(g.Links, []atomLink{{"self", page + "/feed.atom?" + query}, {"alternate", page + "?" + query}}) ||
+		g.ID == f.ID || g.Entries[0].ID == f.Entries[2].ID {
 		t.Errorf("%s", filtered.body)
 	}
 	if f := parseFeed(t, p.get(t, pricesFeed+"?_op=added&name=Rose")); len(f.Entries) != 1 {
@@ -114,7 +120,8 @@ func TestFeed(t *testing.T) {
 	}
 	p.publish(t, "id,name,price\n2,Fern,4\n3,Rose,5\n", withKey)
 	next := parseFeed(t, p.get(t, pricesFeed, "If-None-Match: "+tag))
-	if len(next.Entries) != 4 || next.ID != f.ID || next.Entries[1].ID != f.Entries[0].ID || !next.Updated.After(f.Updated) {
+	if len(next.Entries) != 4 || next.ID != f.ID || next.Entries[1].ID != f.Entries[0].ID ||
+		!next.Updated.After(f.Updated) {
 		t.Errorf("after a publish: %+v", next)
 	}
 	// The feed ends with the live version, whichever it is.
@@ -137,7 +144,8 @@ func TestFeed(t *testing.T) {
 		}
 	}
 	all := parseFeed(t, p.get(t, "/feed.atom"))
-	if len(all.Entries) != 1 || all.Entries[0].Links[0].Href != page || !strings.Contains(all.Entries[0].Summary, "2 records, 3 fields") {
+	if len(all.Entries) != 1 || all.Entries[0].Links[0].Href != page ||
+		!strings.Contains(all.Entries[0].Summary, "2 records, 3 fields") {
 		t.Errorf("%+v", all)
 	}
 }
@@ -149,7 +157,8 @@ func TestFeed_access(t *testing.T) {
 	access := func(file, access string) {
 		t.Helper()
 		body, contentType := form(t, "prices.csv", file, "descriptor", withKey)
-		if a := p.put(t, "?_allow_breaking=true&_allow_exposure=true&_access="+access, body, contentType); a.status/100 != 2 {
+		if a := p.put(t, "?_allow_breaking=true&_allow_exposure=true&_access="+access, body,
+			contentType); a.status/100 != 2 {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 	}
@@ -157,7 +166,8 @@ func TestFeed_access(t *testing.T) {
 	access("id,price\n1,2\n2,2\n", "key")
 	access("id,price\n1,2\n2,2\n3,3\n", "open")
 	key := "X-API-Key: " + reader
-	if f := parseFeed(t, p.get(t, pricesFeed)); len(f.Entries) != 1 || !strings.HasSuffix(f.Entries[0].Title, ": 2 added, 1 changed") {
+	if f := parseFeed(t, p.get(t, pricesFeed)); len(f.Entries) != 1 ||
+		!strings.HasSuffix(f.Entries[0].Title, ": 2 added, 1 changed") {
 		t.Errorf("without a key: %+v", f.Entries)
 	}
 	a := p.get(t, pricesFeed, key)
@@ -166,7 +176,8 @@ func TestFeed_access(t *testing.T) {
 	}
 	access("id,price\n1,2\n", "key")
 	a = p.get(t, pricesFeed)
-	if a.status != http.StatusUnauthorized || !strings.Contains(strings.Join(a.header.Values("Www-Authenticate"), ","), "Basic") || strings.Contains(a.body, "entry") {
+	if a.status != http.StatusUnauthorized || !strings.Contains(strings.Join(a.header.Values("Www-Authenticate"), ","),
+		"Basic") || strings.Contains(a.body, "entry") {
 		t.Errorf("%d %s %s", a.status, a.header, a.body)
 	}
 	if f := parseFeed(t, p.get(t, pricesFeed, key)); len(f.Entries) != 3 {

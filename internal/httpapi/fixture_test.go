@@ -148,7 +148,8 @@ func (l *fakeLibrary) putPlants() {
 	l.plants.mu.Lock()
 	records := slices.Clone(l.plants.records)
 	l.plants.mu.Unlock()
-	l.Put(herb.Dataset{Ref: herb.PlantsRef, Fields: herb.PlantFields(), Version: "plants-" + strconv.Itoa(len(records))}, records)
+	l.Put(herb.Dataset{Ref: herb.PlantsRef, Fields: herb.PlantFields(), Version: "plants-" +
+		strconv.Itoa(len(records))}, records)
 }
 
 // fakeEngine fails and waits as its library is to.
@@ -235,14 +236,16 @@ type service struct {
 // options returns the options of an API that is healthy and has the default limits.
 func options(t testing.TB, l gate.Library) httpapi.Options {
 	t.Helper()
-	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30), Budget: admission.NewBudget(1<<28, nil)})
+	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30),
+		Budget: admission.NewBudget(1<<28, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return httpapi.Options{
 		Site:   httpapi.Site{Library: l, Version: "test", Agents: true},
-		Plants: &fakePlants{}, Keys: newKeys(), Admission: lanes, Log: slog.New(slog.DiscardHandler), Publishing: &publishing.Services{},
-		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
+		Plants: &fakePlants{}, Keys: newKeys(), Admission: lanes, Log: slog.New(slog.DiscardHandler),
+		Publishing: &publishing.Services{},
+		Health:     func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	}
 }
 
@@ -275,8 +278,10 @@ func published() time.Time { return time.Date(2026, 3, 20, 8, 30, 0, 0, time.UTC
 // catalog returns a dataset with the eleven fields of the specification and 60 records.
 func catalog() (herb.Dataset, []herb.Record) {
 	var fields []herb.Field
-	types := map[string]herb.Type{"id": herb.TypeNumber, "price": herb.TypeNumber, "date": herb.TypeDate, "tags": herb.TypeList}
-	for _, name := range []string{"id", "title", "description", "category", "status", "date", "url", "image", "price", "author", "tags"} {
+	types := map[string]herb.Type{"id": herb.TypeNumber, "price": herb.TypeNumber, "date": herb.TypeDate,
+		"tags": herb.TypeList}
+	for _, name := range []string{"id", "title", "description", "category", "status", "date", "url", "image", "price",
+		"author", "tags"} {
 		f := herb.Field{Name: name, Type: herb.TypeText, Filterable: true, Sortable: true}
 		if t, ok := types[name]; ok {
 			f.Type = t
@@ -288,7 +293,8 @@ func catalog() (herb.Dataset, []herb.Record) {
 	var records []herb.Record
 	for i := range 60 {
 		records = append(records, herb.Record{
-			strconv.Itoa(i + 1), fmt.Sprintf("Plant <%d>", i+1), "Grows \"well\" & éverywhere", []string{"tree", "fern", "moss"}[i%3],
+			strconv.Itoa(i + 1), fmt.Sprintf("Plant <%d>", i+1), "Grows \"well\" & éverywhere",
+			[]string{"tree", "fern", "moss"}[i%3],
 			"published", fmt.Sprintf("2026-01-%02d", i%28+1), "https://example.com/" + strconv.Itoa(i), "",
 			strconv.Itoa(i%7) + ".50", "Ana", "green,small",
 		})
@@ -302,8 +308,10 @@ func catalog() (herb.Dataset, []herb.Record) {
 // staff returns a dataset that requires a key.
 func staff() (herb.Dataset, []herb.Record) {
 	return herb.Dataset{
-			Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Access: herb.AccessKey, Version: "v1", Published: published(),
-			Fields: []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true, Sortable: true, Searchable: true}},
+			Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Access: herb.AccessKey, Version: "v1",
+			Published: published(),
+			Fields: []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true, Sortable: true,
+				Searchable: true}},
 		}, []herb.Record{
 			{"Ana"}, {"Bo"}, {"Çelik"},
 		}

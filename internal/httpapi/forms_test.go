@@ -74,16 +74,23 @@ func TestReceiveFiles(t *testing.T) {
 		want       string // contained
 	}{
 		{"a file after a field", field + file + "--b--\r\n", 200, `a.csv "id\n1" (as=shop%2Fprices); as=shop%2Fprices`},
-		{"two files", file + field + formPart(`name="file"; filename="b.csv"`, "x") + "--b--\r\n", 200, `a.csv "id\n1" (); b.csv "x" (as=shop%2Fprices); as=`},
-		{"an empty input", field + "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\"\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--b--\r\n", 200, "as=shop%2Fprices"},
-		{"a file without a name", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\"\r\nContent-Type: text/csv\r\n\r\nid\r\n--b--\r\n", 200, ` "id" ()`},
+		{"two files", file + field + formPart(`name="file"; filename="b.csv"`, "x") + "--b--\r\n", 200,
+			`a.csv "id\n1" (); b.csv "x" (as=shop%2Fprices); as=`},
+		{"an empty input", field +
+			"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\"\r\nContent-Type: " +
+			"application/octet-stream\r\n\r\n\r\n--b--\r\n", 200, "as=shop%2Fprices"},
+		{"a file without a name",
+			"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\"\r\nContent-Type: " +
+				"text/csv\r\n\r\nid\r\n--b--\r\n", 200, ` "id" ()`},
 		{"an epilogue", file + "--b--\r\nmore", 200, `a.csv`},
 		{"an empty file", formPart(`name="file"; filename="a.csv"`, "") + "--b--\r\n", 200, `a.csv "" ()`},
-		{"cut off", field + "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nid", 400, ""},
+		{"cut off", field + "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nid", 400,
+			""},
 		{"no form", "id\n1", 400, "malformed"},
 		{"too many fields", strings.Repeat(formPart(`name="a"`, "b"), 101) + "--b--\r\n", 400, "more than 100 fields"},
 		{"a long field", formPart(`name="a"`, strings.Repeat("x", 70_000)) + "--b--\r\n", 413, "larger than 64 KiB"},
-		{"long fields", strings.Repeat(formPart(`name="a"`, strings.Repeat("x", 30_000)), 3) + "--b--\r\n", 413, "larger than 64 KiB"},
+		{"long fields", strings.Repeat(formPart(`name="a"`, strings.Repeat("x", 30_000)), 3) + "--b--\r\n", 413,
+			"larger than 64 KiB"},
 	} {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, request("POST", "/files", tt.body, formType))
@@ -132,7 +139,8 @@ func TestReceiveFiles_lane(t *testing.T) {
 		must.NoError(t, err)
 		defer conn.Close()
 		part := formPart(`name="file"; filename="a.csv"`, "id")
-		_, err = fmt.Fprintf(conn, "POST /files HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: 5000\r\n\r\n%s", formType, part[:len(part)-2])
+		_, err = fmt.Fprintf(conn, "POST /files HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: 5000\r\n\r\n%s", formType,
+			part[:len(part)-2])
 		must.NoError(t, err)
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		must.NoError(t, err)
@@ -174,7 +182,10 @@ func TestPageForms_rejected(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) {
 		o.PublicURL = "https://example.org/data"
-		o.Pages = formPages{upload: func(w *httpapi.Page, _ *http.Request) error { _, err := io.WriteString(w, "1"); return err }}
+		o.Pages = formPages{upload: func(w *httpapi.Page, _ *http.Request) error {
+			_, err := io.WriteString(w, "1")
+			return err
+		}}
 	})
 	const urlencoded = "Content-Type: application/x-www-form-urlencoded"
 	for _, tt := range []struct {
@@ -207,8 +218,10 @@ func TestMayPublish(t *testing.T) {
 		actor    string
 	}{
 		{"", "shop/prices", 401, ""}, {unknown, "shop/prices", 401, ""}, {reader, "shop/prices", 403, ""},
-		{publisher, "shop/prices", 200, publisher[5:15]}, {onePub, "shop/prices", 200, onePub[5:15]}, {onePub, "shop/other", 403, ""},
-		{publisher, "garden/catalog", 403, ""}, {"", "", 401, ""}, {reader, "", 403, ""}, {unknown, "", 401, ""}, {onePub, "", 200, onePub[5:15]},
+		{publisher, "shop/prices", 200, publisher[5:15]}, {onePub, "shop/prices", 200, onePub[5:15]},
+		{onePub, "shop/other", 403, ""},
+		{publisher, "garden/catalog", 403, ""}, {"", "", 401, ""}, {reader, "", 403, ""}, {unknown, "", 401, ""},
+		{onePub, "", 200, onePub[5:15]},
 	} {
 		s := newService(t, func(o *httpapi.Options) {
 			o.Pages = formPages{upload: func(w *httpapi.Page, r *http.Request) error {

@@ -24,7 +24,8 @@ func (p gatePages) Handlers() map[string]httpapi.PageHandler {
 		if v.Denied != nil {
 			denied = herb.MessageOf(v.Denied)
 		}
-		_, err := fmt.Fprintf(w, "%s live=%s pinned=%s query=%s denied=%s access=%s", v.Version, v.Live, v.Pinned, v.Query.Encode(), denied, v.Access)
+		_, err := fmt.Fprintf(w, "%s live=%s pinned=%s query=%s denied=%s access=%s", v.Version, v.Live, v.Pinned,
+			v.Query.Encode(), denied, v.Access)
 		if v.Query.Get("fail") != "" {
 			err = v.Denied
 		}
@@ -65,7 +66,8 @@ func TestGate(t *testing.T) {
 	}{
 		{"garden/catalog", "", 200, "v1 live=v1 pinned= query= ", "", shared},
 		{"garden/catalog?page=2", unknown, 200, "v1 live=v1 pinned= query=page=2 ", "", shared},
-		{"garden/catalog?page=2&_version=catalog0", reader, 200, "catalog0 live=v1 pinned=catalog0 query=page=2 ", "", secret},
+		{"garden/catalog?page=2&_version=catalog0", reader, 200, "catalog0 live=v1 pinned=catalog0 query=page=2 ",
+			"", secret},
 		{"garden/catalog?_version=catalog0", "", 401, "catalog0 live=v1 pinned=catalog0 query= ", noKey, secret},
 		{"garden/catalog?_version=catalog0", oneReader, 403, "catalog0 live=v1 pinned=catalog0 query= ", scope, secret},
 		{"locked/staff", oneReader, 200, "v1 live=v1 pinned= query= ", "", secret},
@@ -89,14 +91,16 @@ func TestGate(t *testing.T) {
 			t.Errorf("listing of %s with key %q: challenge %q", tt.target, tt.key, a.header.Get("Www-Authenticate"))
 		}
 		b := s.get(t, page+tt.target, browser...)
-		if b.status != 200 || !strings.HasPrefix(b.body, tt.body) || !strings.Contains(b.body, tt.denied+" access=") || tt.denied == "" && !strings.Contains(b.body, "denied= ") {
+		if b.status != 200 || !strings.HasPrefix(b.body, tt.body) || !strings.Contains(b.body, tt.denied+" access=") ||
+			tt.denied == "" && !strings.Contains(b.body, "denied= ") {
 			t.Errorf("page of %s with key %q: %d %s", tt.target, tt.key, b.status, b.body)
 		}
 		vary := "Accept-Encoding"
 		if tt.caching == secret {
 			vary = "Cookie, Accept, Accept-Encoding"
 		}
-		if h := b.header; h.Get("Cache-Control") != tt.caching || h.Get("Vary") != vary || h.Get("Www-Authenticate") != "" {
+		if h := b.header; h.Get("Cache-Control") != tt.caching || h.Get("Vary") != vary ||
+			h.Get("Www-Authenticate") != "" {
 			t.Errorf("page of %s with key %q: %v", tt.target, tt.key, h)
 		}
 		if valid := tt.key != "" && tt.key != unknown; (b.header.Get("X-Visitor") != "") != valid {
@@ -104,10 +108,12 @@ func TestGate(t *testing.T) {
 		}
 	}
 	for target, status := range map[string]int{
-		"garden/nothing": 404, "Not%20a%20name/x": 404, "garden/catalog?_version=gone": 410, "garden/catalog?_version=a&_version=b": 400,
-		"locked/staff?_version=a&_version=b": 400, "locked/staff?fail=1": 401,
+		"garden/nothing": 404, "Not%20a%20name/x": 404, "garden/catalog?_version=gone": 410,
+		"garden/catalog?_version=a&_version=b": 400,
+		"locked/staff?_version=a&_version=b":   400, "locked/staff?fail=1": 401,
 	} {
-		if a := s.get(t, page+target); a.status != status || a.header.Get("Cache-Control") != "no-store" || a.header.Get("Vary") != "Accept-Encoding" {
+		if a := s.get(t, page+target); a.status != status || a.header.Get("Cache-Control") != "no-store" ||
+			a.header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("page of %s: %d %v, want %d", target, a.status, a.header, status)
 		}
 	}

@@ -15,7 +15,8 @@ func TestVersions(t *testing.T) {
 	if a := p.send(t, "GET", "/versions", ""); a.status != 404 {
 		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
 	}
-	first := decode[publishedBody](t, p.put(t, "?_access=key", prices, `Content-Disposition: attachment; filename="prices.csv"`)).Version
+	first := decode[publishedBody](t,
+		p.put(t, "?_access=key", prices, `Content-Disposition: attachment; filename="prices.csv"`)).Version
 	second := decode[publishedBody](t, p.put(t, "", "id,name,price,kind\n1,Rose,2.50,a\n2,Fern,3,b\n")).Version
 	a := p.send(t, "GET", "/versions", "")
 	history := decode[struct{ Versions []versions.Summary }](t, a).Versions
@@ -23,10 +24,12 @@ func TestVersions(t *testing.T) {
 		t.Fatalf("%d %v %s", a.status, a.header, a.body)
 	}
 	newest, oldest := history[0], history[1]
-	if newest.Version != second || !newest.Live || newest.Records != 2 || len(newest.Changes) != 1 || newest.Changes[0].Kind != versions.FieldAdded || newest.Published.IsZero() {
+	if newest.Version != second || !newest.Live || newest.Records != 2 || len(newest.Changes) != 1 ||
+		newest.Changes[0].Kind != versions.FieldAdded || newest.Published.IsZero() {
 		t.Errorf("the newest version is %+v", newest)
 	}
-	if oldest.Version != first || oldest.Live || oldest.Changes != nil || oldest.Bytes != int64(len(prices)) || oldest.Source == nil || oldest.Source.Name != "prices.csv" {
+	if oldest.Version != first || oldest.Live || oldest.Changes != nil || oldest.Bytes != int64(len(prices)) ||
+		oldest.Source == nil || oldest.Source.Name != "prices.csv" {
 		t.Errorf("the oldest version is %+v", oldest)
 	}
 	report := func(query, key string) (int, publish.VersionReport) {
@@ -34,16 +37,19 @@ func TestVersions(t *testing.T) {
 		if a.status != 200 {
 			return a.status, publish.VersionReport{}
 		}
-		if !strings.Contains(a.header.Get("Cache-Control"), "private") || !strings.Contains(a.header.Get("Vary"), "X-API-Key") {
+		if !strings.Contains(a.header.Get("Cache-Control"), "private") ||
+			!strings.Contains(a.header.Get("Vary"), "X-API-Key") {
 			t.Errorf("headers are %v", a.header)
 		}
-		if again := p.do(t, request("GET", pricesPath+"/report"+query, "", "X-API-Key: "+key, "If-None-Match: "+a.header.Get("Etag"))); again.status != 304 {
+		if again := p.do(t, request("GET", pricesPath+"/report"+query, "", "X-API-Key: "+key, "If-None-Match: "+
+			a.header.Get("Etag"))); again.status != 304 {
 			t.Errorf("a known report gives %d", again.status)
 		}
 		return a.status, decode[publish.VersionReport](t, a)
 	}
 	for query, want := range map[string]int{"": 4, "?_version=" + first: 3, "?_version=" + second: 4} {
-		if status, r := report(query, publisher); status != 200 || len(r.Report.Columns) != want || r.Records != 2 || r.Dataset != "shop/prices" {
+		if status, r := report(query, publisher); status != 200 || len(r.Report.Columns) != want || r.Records != 2 ||
+			r.Dataset != "shop/prices" {
 			t.Errorf("report%s: %d %+v", query, status, r)
 		}
 	}
@@ -52,8 +58,10 @@ func TestVersions(t *testing.T) {
 			t.Errorf("the report for the key %q: %d", key, got)
 		}
 	}
-	for _, target := range []string{"/report", "/source", "/data", "/data.csv", "/data/1", "/facets?field=id", "/rollback", "/aggregate?_measure=count"} {
-		for version, status := range map[string]int{"20200101T000000Z-aaaaaaaaaa": 410, "20200101T000000Z": 400, "latest!": 400} {
+	for _, target := range []string{"/report", "/source", "/data", "/data.csv", "/data/1", "/facets?field=id",
+		"/rollback", "/aggregate?_measure=count"} {
+		for version, status := range map[string]int{"20200101T000000Z-aaaaaaaaaa": 410, "20200101T000000Z": 400,
+			"latest!": 400} {
 			for _, key := range []string{publisher, reader} {
 				if key == reader && (target == "/source" || target == "/rollback") {
 					continue
@@ -66,7 +74,8 @@ func TestVersions(t *testing.T) {
 				if target == "/rollback" {
 					r = request("POST", pricesPath+target, `{"to": "`+version+`"}`, "X-API-Key: "+key)
 				}
-				if a := p.do(t, r); a.status != status || status == 410 && !strings.Contains(a.message(t), second+", "+first) {
+				if a := p.do(t, r); a.status != status || status == 410 &&
+					!strings.Contains(a.message(t), second+", "+first) {
 					if key == publisher && a.status == 403 { // it may not read the records
 						continue
 					}
@@ -80,7 +89,8 @@ func TestVersions(t *testing.T) {
 		if a.status != status {
 			t.Errorf("the versions for the key %q: %d", key, a.status)
 		}
-		if mayPublish := key == onePub; status == 200 && strings.Contains(a.body, `"prices.csv"`) != mayPublish || strings.Contains(a.body, `"changes":`) != mayPublish {
+		if mayPublish := key == onePub; status == 200 && strings.Contains(a.body, `"prices.csv"`) != mayPublish ||
+			strings.Contains(a.body, `"changes":`) != mayPublish {
 			t.Errorf("the key %q sees %s", key, a.body)
 		}
 	}
@@ -117,7 +127,8 @@ func TestPutSource_force(t *testing.T) {
 		t.Errorf("a change of records gives %d %s", a.status, a.body)
 	}
 	body, contentType := form(t, "prices.csv", prices, "_access", "open")
-	if a := p.send(t, "PATCH", "/source?_mode=append", body, contentType); a.status != 400 || !strings.Contains(a.message(t), `unknown part "_access"`) {
+	if a := p.send(t, "PATCH", "/source?_mode=append", body, contentType); a.status != 400 ||
+		!strings.Contains(a.message(t), `unknown part "_access"`) {
 		t.Errorf("a form with another access gives %d %s", a.status, a.body)
 	}
 }
@@ -137,7 +148,8 @@ func TestPostSource(t *testing.T) {
 		{"", prices, []string{"descriptor", descriptor}, 201, "1 Rose 2.50|2 Fern 3"},
 		{"?_mode=append", "id,name,price\n3,Moss,4\n", nil, 200, "1 Rose 2.50|2 Fern 3|3 Moss 4"},
 		{"?_mode=upsert", "id,name,price,_deleted\n3,Moss,5,\n1,,,true\n", nil, 200, "2 Fern 3|3 Moss 5"},
-		{"?_mode=append", prices, []string{"descriptor", descriptor}, 400, "changed by the settings of the live version"},
+		{"?_mode=append", prices, []string{"descriptor", descriptor}, 400,
+			"changed by the settings of the live version"},
 		{"?_mode=append", prices, []string{"_access", "key"}, 400, `unknown part "_access"`},
 		{"?_mode=all", prices, nil, 400, "write append or upsert"},
 		{"", prices, []string{"_check", "true"}, 200, "2 Fern 3|3 Moss 5"},

@@ -19,8 +19,10 @@ func TestHostileDataset(t *testing.T) {
 	wide := make([]herb.Field, 10_000)
 	report, record := &herb.Report{Columns: make([]herb.ColumnReport, len(wide))}, make(herb.Record, len(wide))
 	for i := range wide {
-		wide[i] = herb.Field{Name: fmt.Sprint("c", i, "_", strings.Repeat("n", 240)), Type: herb.TypeNumber, Filterable: true, Sortable: true}
-		report.Columns[i] = herb.ColumnReport{Field: wide[i].Name, Column: wide[i].Name, Type: herb.TypeNumber, Evidence: "number: 1 of 1"}
+		wide[i] = herb.Field{Name: fmt.Sprint("c", i, "_", strings.Repeat("n", 240)), Type: herb.TypeNumber,
+			Filterable: true, Sortable: true}
+		report.Columns[i] = herb.ColumnReport{Field: wide[i].Name, Column: wide[i].Name, Type: herb.TypeNumber,
+			Evidence: "number: 1 of 1"}
 		record[i] = "1"
 	}
 	ref := herb.Ref{Namespace: "hostile", Name: "wide"}

@@ -16,7 +16,8 @@ func TestLabels(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
 	v1 := decode[publishedBody](t, p.put(t, "", prices)).Version
-	state := p.do(t, request("PUT", pricesPath+"/source", prices+"3,Moss,4\n", "X-API-Key: "+publisher, "Prefer: respond-async")).header.Get("Location")
+	state := p.do(t, request("PUT", pricesPath+"/source", prices+"3,Moss,4\n", "X-API-Key: "+publisher,
+		"Prefer: respond-async")).header.Get("Location")
 	var v2 string
 	for v2 == "" {
 		v2 = decode[struct{ Result publishedBody }](t, p.get(t, state, "X-API-Key: "+publisher)).Result.Version
@@ -38,11 +39,13 @@ func TestLabels(t *testing.T) {
 		{"PUT", one + "/labels/-x", publisher, "", 400, "is not a label"},
 		{"PUT", one + "/labels/20260101T000000Z", publisher, "", 400, "is not a label"},
 		{"PUT", one + "/labels/2026-Q1", publisher, other, 412, "If-Match does not hold"},
-		{"PUT", one + "/labels/2026-Q1", publisher, live, 200, `{"dataset":"shop/prices","version":"` + v1 + `","label":"2026-Q1"}`},
+		{"PUT", one + "/labels/2026-Q1", publisher, live, 200, `{"dataset":"shop/prices","version":"` + v1 +
+			`","label":"2026-Q1"}`},
 		{"PUT", one + "/labels/2026-Q1", onePub, "", 200, `"label":"2026-Q1"`},
 		{"PUT", "/versions/2026-Q1/labels/final", publisher, "", 200, `"version":"` + v1 + `","label":"final"`},
 		{"PUT", two + "/labels/final", publisher, "", 409, `version ` + v1 + ` of shop/prices has the label \"final\"`},
-		{"PUT", unknownVersion + "/labels/x", publisher, "", 410, "versions: " + v2 + ", " + v1 + "; labels: 2026-Q1, final"},
+		{"PUT", unknownVersion + "/labels/x", publisher, "", 410, "versions: " + v2 + ", " + v1 +
+			"; labels: 2026-Q1, final"},
 		{"PUT", "/versions/nosuch/labels/x", publisher, "", 410, `no version or label \"nosuch\"`},
 		{"GET", "/data?_version=final", "", "", 200, `"total":2`},
 		{"DELETE", "/versions/final/labels/final", publisher, "", 204, ""},
@@ -64,21 +67,25 @@ func TestLabels(t *testing.T) {
 	} {
 		a := p.do(t, request(step.method, pricesPath+step.path, "", "X-API-Key: "+step.key, step.header))
 		if a.status != step.status || !strings.Contains(a.body, step.want) {
-			t.Errorf("%s %s with %q and %q: %d %s, want %d %s", step.method, step.path, step.key, step.header, a.status, a.body, step.status, step.want)
+			t.Errorf("%s %s with %q and %q: %d %s, want %d %s", step.method, step.path, step.key, step.header, a.status,
+				a.body, step.status, step.want)
 		}
 		if step.method != "GET" && a.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s %s can be cached: %v", step.method, step.path, a.header)
 		}
 	}
 	for _, path := range []string{"/versions/x/labels/y", "/versions/x"} {
-		if a := p.do(t, request("DELETE", "/api/v1/shop/nothing"+path, "", "X-API-Key: "+publisher, "If-Match: *")); a.status != 412 {
+		if a := p.do(t, request("DELETE", "/api/v1/shop/nothing"+path, "", "X-API-Key: "+publisher,
+			"If-Match: *")); a.status != 412 {
 			t.Errorf("%s of an unknown dataset: %d %s", path, a.status, a.body)
 		}
 	}
-	if a := p.do(t, request("PUT", "/api/v1/shop/nothing/versions/x/labels/y", "", "X-API-Key: "+publisher)); a.status != 404 {
+	if a := p.do(t, request("PUT", "/api/v1/shop/nothing/versions/x/labels/y", "",
+		"X-API-Key: "+publisher)); a.status != 404 {
 		t.Errorf("a label for an unknown dataset: %d %s", a.status, a.body)
 	}
-	if a := p.get(t, state, "X-API-Key: "+publisher); a.status != 404 || !strings.Contains(a.body, "unless a version that it names is withdrawn") {
+	if a := p.get(t, state, "X-API-Key: "+publisher); a.status != 404 ||
+		!strings.Contains(a.body, "unless a version that it names is withdrawn") {
 		t.Errorf("a publish that has replaced the withdrawn version: %d %s", a.status, a.body)
 	}
 	entries, err := p.store.AuditEntries(t.Context(), herb.AuditQuery{})
@@ -90,8 +97,10 @@ func TestLabels(t *testing.T) {
 		}
 	}
 	if want := []string{
-		"version.label " + publisher[5:15] + " version " + v1 + ", label 2026-Q1", "version.label " + publisher[5:15] + " version " + v1 + ", label final",
-		"version.unlabel " + publisher[5:15] + " version " + v1 + ", label final", "version.withdraw " + publisher[5:15] + " version " + v1,
+		"version.label " + publisher[5:15] + " version " + v1 + ", label 2026-Q1", "version.label " + publisher[5:15] +
+			" version " + v1 + ", label final",
+		"version.unlabel " + publisher[5:15] + " version " + v1 + ", label final", "version.withdraw " +
+			publisher[5:15] + " version " + v1,
 	}; !slices.Equal(log, want) {
 		t.Errorf("the audit log has %q, want %q", log, want)
 	}
@@ -115,9 +124,13 @@ func TestMessage(t *testing.T) {
 		{"PUT", "/source", "Autumn prices", prices, "", 201, "Autumn prices"},
 		{"PUT", "/source", "", prices + "3,Moss,4\n", "", 200, ""},
 		{"PATCH", "/source?_mode=append", " One  more ", "id,name,price\n4,Ivy,5\n", "", 200, "One  more"},
-		{"PUT", "/source", "Unchanged", "id,name,price\n1,Rose,2.50\n2,Fern,3\n3,Moss,4\n4,Ivy,5\n", "", 200, "Unchanged"}, // the merged file was another one
-		{"PUT", "/source", "Ignored", "id,name,price\n1,Rose,2.50\n2,Fern,3\n3,Moss,4\n4,Ivy,5\n", "", 200, "Unchanged"},
-		{"PUT", "/descriptor", "<b>Titles</b> & €", `{"resources": [{"path": "prices.csv", "title": "Prices"}]}`, "", 200, "<b>Titles</b> & €"},
+		// the merged file was another one
+		{"PUT", "/source", "Unchanged", "id,name,price\n1,Rose,2.50\n2,Fern,3\n3,Moss,4\n4,Ivy,5\n", "", 200,
+			"Unchanged"},
+		{"PUT", "/source", "Ignored", "id,name,price\n1,Rose,2.50\n2,Fern,3\n3,Moss,4\n4,Ivy,5\n", "", 200,
+			"Unchanged"},
+		{"PUT", "/descriptor", "<b>Titles</b> & €", `{"resources": [{"path": "prices.csv", "title": "Prices"}]}`, "",
+			200, "<b>Titles</b> & €"},
 		{"PUT", "/source?_check=true", "Checked", prices, "", 200, "<b>Titles</b> & €"},
 		{"PUT", "/source", "two\nlines", prices, "", 400, "<b>Titles</b> & €"},
 		{"PUT", "/source", "\xff", prices, "", 400, "<b>Titles</b> & €"},

@@ -70,8 +70,10 @@ func TestLanesOfWork(t *testing.T) {
 		before, after []admission.Lane
 	}{
 		{"short listing", "application/json", 0, []admission.Lane{admission.Cheap}, []admission.Lane{admission.Cheap}},
-		{"long listing", "application/json", 10, []admission.Lane{admission.Cheap}, []admission.Lane{admission.Expensive}},
-		{"export", "text/csv", 10, []admission.Lane{admission.Bulk}, []admission.Lane{admission.Expensive, admission.Bulk}},
+		{"long listing", "application/json", 10, []admission.Lane{admission.Cheap},
+			[]admission.Lane{admission.Expensive}},
+		{"export", "text/csv", 10, []admission.Lane{admission.Bulk},
+			[]admission.Lane{admission.Expensive, admission.Bulk}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +101,8 @@ func TestLanesOfWork(t *testing.T) {
 				t.Errorf("got %d: %s", a.status, a.body)
 			}
 			if !slices.Equal(before, tt.before) || !slices.Equal(after, tt.after) || taken(c) != nil {
-				t.Errorf("ran in %v, then in %v, and held %v afterwards; want %v and %v", before, after, taken(c), tt.before, tt.after)
+				t.Errorf("ran in %v, then in %v, and held %v afterwards; want %v and %v", before, after, taken(c),
+					tt.before, tt.after)
 			}
 		})
 	}
@@ -143,7 +146,8 @@ func TestIdleClient(t *testing.T) {
 			c := lanes(t, slots, nil)
 			s := newService(t, func(o *httpapi.Options) { o.Admission = c })
 			s.library.put(herb.Dataset{
-				Ref: herb.Ref{Namespace: "garden", Name: "large"}, Version: "v1", Fields: []herb.Field{{Name: "text", Type: herb.TypeText}},
+				Ref: herb.Ref{Namespace: "garden", Name: "large"}, Version: "v1",
+				Fields: []herb.Field{{Name: "text", Type: herb.TypeText}},
 			}, []herb.Record{{strings.Repeat("x", 512<<10)}})
 			send := func(addr string) int {
 				r := request("GET", tt.target, "", "Accept: "+tt.accept)
@@ -163,7 +167,8 @@ func TestIdleClient(t *testing.T) {
 			if idle != slots*3/4 {
 				t.Errorf("one client holds %d of %d slots", idle, slots)
 			}
-			for addr, want := range map[string]int{idleAddr().String() + ":1234": 503, "192.0.2.9:1234": 200, "[2001:db8::1]:1234": 200} {
+			for addr, want := range map[string]int{idleAddr().String() + ":1234": 503, "192.0.2.9:1234": 200,
+				"[2001:db8::1]:1234": 200} {
 				if got := send(addr); got != want {
 					t.Errorf("a client at %s gets %d, want %d", addr, got, want)
 				}
@@ -227,7 +232,8 @@ func TestLanesInOnePlace(t *testing.T) {
 		for _, lane := range []string{"Cheap", "Expensive", "Bulk", "Write"} {
 			for line := range strings.Lines(string(content)) {
 				code, _, _ := strings.Cut(line, "//")
-				if !strings.HasSuffix(file, "_test.go") && file != "lanes.go" && strings.Contains(code, "admission."+lane) {
+				if !strings.HasSuffix(file, "_test.go") && file != "lanes.go" &&
+					strings.Contains(code, "admission."+lane) {
 					t.Errorf("%s uses admission.%s; lanes.go decides about lanes", file, lane)
 				}
 			}

@@ -14,7 +14,8 @@ func TestListVersions(t *testing.T) {
 	s := newService(t, nil)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	keep := func(d herb.Dataset, version string, access herb.Access, since string, sinceAccess herb.Access) {
-		d.Version, d.Access, d.Published, d.Labels, d.Message = version, access, at, []string{"label-" + version}, "Message of "+version
+		d.Version, d.Access, d.Published, d.Labels, d.Message = version, access, at, []string{"label-" + version},
+			"Message of "+version
 		d.Compared = &herb.RecordChanges{Since: since, SinceAccess: sinceAccess, Added: 1, Removed: 2, Changed: 3}
 		s.library.Keep(d, nil)
 	}
@@ -56,7 +57,8 @@ func TestListVersions(t *testing.T) {
 	}{
 		{openPath, "", 200, "v1 live, elabel-e, dlabel-d<c, clabel-c, alabel-a<gone", "public, no-cache"},
 		{openPath, oneReader, 200, "v1 live, elabel-e, dlabel-d<c, clabel-c, alabel-a<gone", "private, no-cache"},
-		{openPath, reader, 200, "v1 live, elabel-e<unknown, dlabel-d<c, clabel-c<b, blabel-b<a, alabel-a<gone", "private, no-cache"},
+		{openPath, reader, 200, "v1 live, elabel-e<unknown, dlabel-d<c, clabel-c<b, blabel-b<a, alabel-a<gone",
+			"private, no-cache"},
 		{lockedPath, "", 401, "", ""},
 		{lockedPath, elsewhere, 403, "", ""},
 		{lockedPath, oneReader, 200, "v1 live, flabel-f<x", "private, no-cache"},
@@ -77,14 +79,17 @@ func TestListVersions(t *testing.T) {
 		if got := shape(a); got != tt.want {
 			t.Errorf("%s with %q lists %q, want %q", tt.path, tt.key, got, tt.want)
 		}
-		if got := a.header.Get("Cache-Control"); got != tt.caching || !strings.Contains(a.header.Get("Vary"), "X-API-Key") {
+		if got := a.header.Get("Cache-Control"); got != tt.caching ||
+			!strings.Contains(a.header.Get("Vary"), "X-API-Key") {
 			t.Errorf("%s with %q: %v", tt.path, tt.key, a.header)
 		}
-		if again := s.get(t, tt.path, "X-API-Key: "+tt.key, "If-None-Match: "+a.header.Get("Etag")); again.status != 304 {
+		if again := s.get(t, tt.path, "X-API-Key: "+tt.key, "If-None-Match: "+
+			a.header.Get("Etag")); again.status != 304 {
 			t.Errorf("a known list gives %d", again.status)
 		}
 	}
-	if a := s.get(t, openPath); strings.Contains(a.body, `"b"`) || strings.Contains(a.body, "Message of b") || !strings.Contains(a.body, `"message":"Message of c"`) {
+	if a := s.get(t, openPath); strings.Contains(a.body, `"b"`) || strings.Contains(a.body, "Message of b") ||
+		!strings.Contains(a.body, `"message":"Message of c"`) {
 		t.Errorf("without a key: %s", a.body)
 	}
 }

@@ -73,9 +73,11 @@ func TestListener(t *testing.T) {
 		status     int
 		message    string // part of it
 	}{
-		{"malformed chunk", "POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer + "\r\nContent-Type: application/json\r\n" +
+		{"malformed chunk", "POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer +
+			"\r\nContent-Type: application/json\r\n" +
 			"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "its chunks are malformed"},
-		{"long query", "GET /api/v1/garden/catalog/data?title=" + strings.Repeat("x", 20<<10) + " HTTP/1.1\r\nHost: a\r\n\r\n", 400, ""},
+		{"long query", "GET /api/v1/garden/catalog/data?title=" + strings.Repeat("x", 20<<10) +
+			" HTTP/1.1\r\nHost: a\r\n\r\n", 400, ""},
 		{"proxy request", "GET http://other.example/healthz HTTP/1.1\r\nHost: a\r\n\r\n", 200, ""},
 		{"proxy request without a path", "GET http://other.example HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
 		{"tunnel", "CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
@@ -84,7 +86,8 @@ func TestListener(t *testing.T) {
 		{"HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", 200, ""},
 		{"double slash", "GET //healthz HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
 		{"not UTF-8", "GET /\xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
-		{"body of a refused creation", "POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n", 401, ""},
+		{"body of a refused creation",
+			"POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n", 401, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +156,8 @@ func TestListener_forgedRejection(t *testing.T) {
 		for _, version := range []string{"1.0", "1.1"} { // with chunks, and without
 			request := "GET / HTTP/" + version + "\r\nHost: a\r\nConnection: close\r\n\r\n"
 			if a := raw(t, l.Addr().String(), "GET", request); a.status != 200 || a.body != body {
-				t.Errorf("HTTP/%s, writes of %d bytes: status %d, %d bytes, or they differ; want %d", version, size, a.status, len(a.body), len(body))
+				t.Errorf("HTTP/%s, writes of %d bytes: status %d, %d bytes, or they differ; want %d", version, size,
+					a.status, len(a.body), len(body))
 			}
 		}
 	}
@@ -188,7 +192,8 @@ func TestNewServer(t *testing.T) {
 	t.Parallel()
 	s := connection.NewServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	for name, limit := range map[string]int64{
-		"ReadTimeout": int64(s.ReadTimeout), "WriteTimeout": int64(s.WriteTimeout), "IdleTimeout": int64(s.IdleTimeout), "MaxHeaderBytes": int64(s.MaxHeaderBytes),
+		"ReadTimeout": int64(s.ReadTimeout), "WriteTimeout": int64(s.WriteTimeout), "IdleTimeout": int64(s.IdleTimeout),
+		"MaxHeaderBytes": int64(s.MaxHeaderBytes),
 	} {
 		if limit <= 0 {
 			t.Errorf("%s is not set", name)

@@ -42,15 +42,21 @@ func TestListingQueries(t *testing.T) {
 		{"plain", "", "1", query.Meta{Total: 60, Page: 1, PerPage: 25, TotalPages: 3, HasNext: true}},
 		{"last page", "page=3", "51", query.Meta{Total: 60, Page: 3, PerPage: 25, TotalPages: 3, HasPrev: true}},
 		{"past the end", "page=9", "", query.Meta{Total: 60, Page: 9, PerPage: 25, TotalPages: 3, HasPrev: true}},
-		{"per_page over the maximum", "per_page=1000", "1", query.Meta{Total: 60, Page: 1, PerPage: 100, TotalPages: 1}},
-		{"empty parameters", "page=&per_page=&sort=&order=&search=", "1", query.Meta{Total: 60, Page: 1, PerPage: 25, TotalPages: 3, HasNext: true}},
-		{"sorted", "sort=price&order=desc&per_page=1", "7", query.Meta{Total: 60, Page: 1, PerPage: 1, TotalPages: 60, HasNext: true}},
-		{"sorted by several fields", "sort=category,-price,-id&per_page=1", "56", query.Meta{Total: 60, Page: 1, PerPage: 1, TotalPages: 60, HasNext: true}},
-		{"filtered", "category=fern&category=moss&per_page=50", "2", query.Meta{Total: 40, Page: 1, PerPage: 50, TotalPages: 1}},
+		{"per_page over the maximum", "per_page=1000", "1",
+			query.Meta{Total: 60, Page: 1, PerPage: 100, TotalPages: 1}},
+		{"empty parameters", "page=&per_page=&sort=&order=&search=", "1",
+			query.Meta{Total: 60, Page: 1, PerPage: 25, TotalPages: 3, HasNext: true}},
+		{"sorted", "sort=price&order=desc&per_page=1", "7", query.Meta{Total: 60, Page: 1, PerPage: 1, TotalPages: 60,
+			HasNext: true}},
+		{"sorted by several fields", "sort=category,-price,-id&per_page=1", "56",
+			query.Meta{Total: 60, Page: 1, PerPage: 1, TotalPages: 60, HasNext: true}},
+		{"filtered", "category=fern&category=moss&per_page=50", "2",
+			query.Meta{Total: 40, Page: 1, PerPage: 50, TotalPages: 1}},
 		{"operator", "id[gt]=58", "59", query.Meta{Total: 2, Page: 1, PerPage: 25, TotalPages: 1}},
 		{"searched", "search=everywhere+59", "59", query.Meta{Total: 1, Page: 1, PerPage: 25, TotalPages: 1}},
 		{"nothing found", "category=cactus", "", query.Meta{Page: 1, PerPage: 25}},
-		{"any key, even a wrong one", "api_key=" + unknown, "1", query.Meta{Total: 60, Page: 1, PerPage: 25, TotalPages: 3, HasNext: true}},
+		{"any key, even a wrong one", "api_key=" + unknown, "1",
+			query.Meta{Total: 60, Page: 1, PerPage: 25, TotalPages: 3, HasNext: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,7 +87,8 @@ func TestListing_invalid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.checkRejections(t, []rejection{
-		{"unknown dataset", "/api/v1/garden/catalogue/data", 404, `no such dataset "garden/catalogue"; GET /api/v1 lists`},
+		{"unknown dataset", "/api/v1/garden/catalogue/data", 404,
+			`no such dataset "garden/catalogue"; GET /api/v1 lists`},
 		{"unknown namespace", "/api/v1/xyzzy/quux/data", 404, `no such dataset "xyzzy/quux"; GET /api/v1 lists`},
 		{"impossible name", "/api/v1/Garden/catalog/data", 404, "no such dataset"},
 		{"key in place of a name", "/api/v1/garden/" + reader + "/data", 404, `"garden/REDACTED"`},
@@ -90,8 +97,10 @@ func TestListing_invalid(t *testing.T) {
 		{"dataset before query", "/api/v1/garden/nothing/data?page=0", 404, "no such dataset"},
 		{"unknown parameter", "/api/v1/garden/catalog/data?categry=fern", 400, `did you mean "category"?`},
 		{"unknown sort field", "/api/v1/garden/catalog/data?sort=prize", 400, `did you mean "price"?`},
-		{"unknown field among several", "/api/v1/garden/catalog/data?sort=title,-prize", 400, `unknown sort field "prize"; did you mean "price"?`},
-		{"several sort fields and an order", "/api/v1/garden/catalog/data?sort=title,price&order=desc", 400, "such as sort=-title,price"},
+		{"unknown field among several", "/api/v1/garden/catalog/data?sort=title,-prize", 400,
+			`unknown sort field "prize"; did you mean "price"?`},
+		{"several sort fields and an order", "/api/v1/garden/catalog/data?sort=title,price&order=desc", 400,
+			"such as sort=-title,price"},
 		{"wrong page", "/api/v1/garden/catalog/data?page=0", 400, "from 1"},
 		{"wrong order", "/api/v1/garden/catalog/data?order=up", 400, "asc or desc"},
 		{"malformed", "/api/v1/garden/catalog/data?title=%zz", 400, "malformed query"},
@@ -132,7 +141,8 @@ func TestListingLinks(t *testing.T) {
 		{"far past the end", "page=900", `first=1 prev=3 last=3`},
 		{"only page", "per_page=100", `first=1 last=1`},
 		{"nothing", "category=none", `first=1 last=1`},
-		{"a page in the middle of the query", "page=2&category=fern&per_page=5&title[ne]=%26%3E", `first=1 prev=1 next=3 last=4`},
+		{"a page in the middle of the query", "page=2&category=fern&per_page=5&title[ne]=%26%3E",
+			`first=1 prev=1 next=3 last=4`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -195,7 +205,8 @@ func TestHead(t *testing.T) {
 			get := s.get(t, path, "Accept-Encoding: "+coding, "X-Request-Id: same")
 			head := s.do(t, request("HEAD", path, "", "Accept-Encoding: "+coding, "X-Request-Id: same"))
 			if diff := cmp.Diff(get.header, head.header); diff != "" || get.status != head.status {
-				t.Errorf("%s in %s: HEAD gives %d and GET %d; headers (-GET +HEAD):\n%s", path, coding, head.status, get.status, diff)
+				t.Errorf("%s in %s: HEAD gives %d and GET %d; headers (-GET +HEAD):\n%s", path, coding, head.status,
+					get.status, diff)
 			}
 			if get.header.Get("Content-Length") == "" {
 				t.Errorf("%s has no Content-Length", path)
@@ -212,9 +223,11 @@ func ordered(t *testing.T) *service {
 		day.Name, day.Type = "day", herb.TypeDate
 		title.Name, title.Type, title.Weight = "title", herb.TypeText, 3
 		o.Library.(*fakeLibrary).put(herb.Dataset{
-			Ref: herb.Ref{Namespace: "news", Name: "items"}, Version: "v1", Published: published(), Fields: []herb.Field{day, title},
+			Ref: herb.Ref{Namespace: "news", Name: "items"}, Version: "v1", Published: published(),
+			Fields:  []herb.Field{day, title},
 			Details: herb.Details{Order: herb.Order{Field: "day", Desc: true}},
-		}, []herb.Record{{"2024-01-02", "rose fern"}, {"2024-01-03", "moss"}, {"", "rose"}, {"2024-01-01", "fern"}, {"2024-01-03", "rose moss fern"}})
+		}, []herb.Record{{"2024-01-02", "rose fern"}, {"2024-01-03", "moss"}, {"", "rose"}, {"2024-01-01", "fern"},
+			{"2024-01-03", "rose moss fern"}})
 	})
 }
 
@@ -235,7 +248,8 @@ func TestListing_datasetOrder(t *testing.T) {
 			var got struct {
 				Data []struct{ Title string }
 			}
-			if err := json.Unmarshal([]byte(ordered(t).get(t, "/api/v1/news/items/data?"+tt.query).body), &got); err != nil {
+			if err := json.Unmarshal([]byte(ordered(t).get(t, "/api/v1/news/items/data?"+tt.query).body),
+				&got); err != nil {
 				t.Fatal(err)
 			}
 			var titles []string
@@ -311,7 +325,8 @@ func TestLargePages_memory(t *testing.T) {
 	api := pageOf(t, 100, 1<<20)
 	for _, coding := range []string{"identity", "gzip", "zstd"} {
 		send := func() {
-			api.ServeHTTP(&nullWriter{http.Header{}}, request("GET", "/api/v1/garden/large/data?per_page=100", "", "Accept-Encoding: "+coding))
+			api.ServeHTTP(&nullWriter{http.Header{}}, request("GET", "/api/v1/garden/large/data?per_page=100", "",
+				"Accept-Encoding: "+coding))
 		}
 		send() // creates the encoders
 		var before, after runtime.MemStats

@@ -35,7 +35,8 @@ func testLogLine(t *testing.T) {
 	})
 	s.library.listing = func() { time.Sleep(3 * time.Millisecond) } // of a fake clock
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, request("GET", "/api/v1/garden/catalog/data?sort=title&api_key="+reader, "", "X-Request-Id: abc.DEF~1_2-3"))
+	s.ServeHTTP(w, request("GET", "/api/v1/garden/catalog/data?sort=title&api_key="+reader, "",
+		"X-Request-Id: abc.DEF~1_2-3"))
 	var line map[string]any
 	if err := json.Unmarshal([]byte(s.log.String()), &line); err != nil {
 		t.Fatalf("%v in %s", err, s.log)
@@ -43,7 +44,8 @@ func testLogLine(t *testing.T) {
 	delete(line, "time")
 	want := map[string]any{
 		"level": "INFO", "msg": "request", "method": "GET", "path": "/api/v1/garden/catalog/data",
-		"query": "sort=title&api_key=REDACTED", "status": 200.0, "bytes": float64(w.Body.Len()), "duration_ms": 3.0, "client": "192.0.2.1",
+		"query": "sort=title&api_key=REDACTED", "status": 200.0, "bytes": float64(w.Body.Len()), "duration_ms": 3.0,
+		"client":     "192.0.2.1",
 		"request_id": "abc.DEF~1_2-3", "route": "/api/v1/{namespace}/{dataset}/data",
 	}
 	if diff := cmp.Diff(want, line); diff != "" {
@@ -51,7 +53,8 @@ func testLogLine(t *testing.T) {
 	}
 	s.ServeHTTP(httptest.NewRecorder(), request("BREW", "/nothing", ""))
 	wantSeen := []response.Observation{
-		{Method: "GET", Route: "/api/v1/{namespace}/{dataset}/data", Status: 200, Bytes: int64(w.Body.Len()), Took: 3 * time.Millisecond},
+		{Method: "GET", Route: "/api/v1/{namespace}/{dataset}/data", Status: 200, Bytes: int64(w.Body.Len()),
+			Took: 3 * time.Millisecond},
 		{Method: "OTHER", Status: 404, Bytes: seen[1].Bytes},
 	}
 	if diff := cmp.Diff(wantSeen, seen); diff != "" {
@@ -102,10 +105,12 @@ func TestLogLine_key(t *testing.T) {
 		if err := json.Unmarshal([]byte(s.log.String()), &line); err != nil {
 			t.Fatalf("%v in %s", err, s.log)
 		}
-		if line["key_id"] != tc.id || line["key_verified"] != tc.verified || line["client"] != "198.51.100.7" || strings.Contains(s.log.String(), secret[16:]) {
+		if line["key_id"] != tc.id || line["key_verified"] != tc.verified || line["client"] != "198.51.100.7" ||
+			strings.Contains(s.log.String(), secret[16:]) {
 			t.Errorf("%s %q: want key %v, verified %v; got %s", tc.path, tc.header, tc.id, tc.verified, s.log)
 		}
-		if len(clients) > 1 || len(clients) == 1 && clients[0] != admission.ClientOf(netip.MustParseAddr("198.51.100.7")) {
+		if len(clients) > 1 || len(clients) == 1 &&
+			clients[0] != admission.ClientOf(netip.MustParseAddr("198.51.100.7")) {
 			t.Errorf("%s %q: verified for %v", tc.path, tc.header, clients)
 		}
 	}
@@ -178,7 +183,8 @@ func TestRequestID(t *testing.T) {
 			t.Errorf("%q is not in the log", got)
 		}
 	}
-	if got := s.get(t, "/healthz", "X-Request-Id: a", "X-Request-Id: b").header["X-Request-Id"]; len(got) != 1 || got[0] == "a" {
+	if got := s.get(t, "/healthz", "X-Request-Id: a", "X-Request-Id: b").header["X-Request-Id"]; len(got) != 1 ||
+		got[0] == "a" {
 		t.Errorf("two ids became %q", got)
 	}
 }
@@ -197,7 +203,8 @@ func TestLog_secretsRedacted(t *testing.T) {
 	}{
 		{list, []string{"X-API-Key: " + reader}},
 		{list, []string{"Authorization: Bearer " + plain, "Cookie: session=" + plain}},
-		{list, []string{"Authorization: Basic " + plain, "Proxy-Authorization: " + plain, "Referer: https://x/?api_key=" + plain}},
+		{list, []string{"Authorization: Basic " + plain, "Proxy-Authorization: " + plain,
+			"Referer: https://x/?api_key=" + plain}},
 		{list, []string{basic("ana", plain)}},
 		{list + "?title=" + url.QueryEscape(basic("ana", reader)), nil},
 		{"/" + url.PathEscape(basic("ana", reader)), nil},
@@ -252,7 +259,8 @@ func TestLog_othersNotRedacted(t *testing.T) {
 	s := newService(t, nil)
 	s.get(t, "/api/v1/garden/catalog/data?title=a%26b;c=d&category=fern&page=2&sort=price")
 	s.get(t, "/api/v1/garden/herb_garden/data")
-	for _, want := range []string{`"query":"title=a%26b;c=d&category=fern&page=2&sort=price"`, `"path":"/api/v1/garden/herb_garden/data"`} {
+	for _, want := range []string{`"query":"title=a%26b;c=d&category=fern&page=2&sort=price"`,
+		`"path":"/api/v1/garden/herb_garden/data"`} {
 		// The log is JSON, which escapes &.
 		if !strings.Contains(strings.ReplaceAll(s.log.String(), `\u0026`, "&"), want) {
 			t.Errorf("the log lacks %s:\n%s", want, s.log)

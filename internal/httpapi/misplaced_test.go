@@ -27,11 +27,15 @@ func TestMisplacedKey(t *testing.T) {
 	mistyped := secret[:20] + "0" + secret[21:]
 	const listing = "/api/v1/garden/catalog/data"
 	for _, path := range []string{
-		listing + "?title=" + secret, listing + "?title=" + encoded, listing + "?title=" + hex, listing + "?title=" + mistyped,
-		listing + "?title=Bearer+" + secret, listing + "?title[contains]=" + secret, listing + "?" + secret + "=1", listing + "?" + secret,
-		listing + "?search=a&search=" + secret, listing + "?sort=" + secret, listing + "?apikey=" + secret, listing + "?_filter=title%3D" + secret,
+		listing + "?title=" + secret, listing + "?title=" + encoded, listing + "?title=" + hex,
+		listing + "?title=" + mistyped,
+		listing + "?title=Bearer+" + secret, listing + "?title[contains]=" + secret, listing + "?" + secret + "=1",
+		listing + "?" + secret,
+		listing + "?search=a&search=" + secret, listing + "?sort=" + secret, listing + "?apikey=" + secret,
+		listing + "?_filter=title%3D" + secret,
 		listing + "?api_key=" + secret + "&title=" + secret, listing + ".csv?title=" + secret,
-		"/api/v1/locked/staff/data?name=" + secret, "/api/v1/garden/catalog/facets?field=title&_values=" + secret, "/api/v1?search=" + secret,
+		"/api/v1/locked/staff/data?name=" + secret, "/api/v1/garden/catalog/facets?field=title&_values=" + secret,
+		"/api/v1?search=" + secret,
 		"/api/v1/search?search=" + secret, "/api/v1/garden/catalog?x=" + secret, "/openapi.json?dataset=" + secret,
 		"/schemas/datapackage.json?x=" + secret,
 	} {
@@ -41,7 +45,8 @@ func TestMisplacedKey(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		}
 		for _, echo := range []string{a.body, fmt.Sprint(a.header), s.log.String()} {
-			if decoded, err := url.QueryUnescape(echo); strings.Contains(echo, random) || err == nil && strings.Contains(decoded, random) || strings.Contains(echo, mistyped[16:]) {
+			if decoded, err := url.QueryUnescape(echo); strings.Contains(echo, random) || err == nil &&
+				strings.Contains(decoded, random) || strings.Contains(echo, mistyped[16:]) {
 				t.Errorf("%s repeats the key: %s", path, echo)
 			}
 		}
@@ -49,22 +54,26 @@ func TestMisplacedKey(t *testing.T) {
 			t.Errorf("%s: %d listings", path, n)
 		}
 	}
-	for _, path := range []string{listing + "/" + secret, "/" + secret, "/" + hex + "/", "/api/v1/" + secret + "/x/data"} {
+	for _, path := range []string{listing + "/" + secret, "/" + secret, "/" + hex + "/", "/api/v1/" + secret +
+		"/x/data"} {
 		s := newService(t, nil)
-		if a := s.get(t, path); a.status != 404 || strings.Contains(a.body+fmt.Sprint(a.header)+s.log.String(), random) {
+		if a := s.get(t, path); a.status != 404 ||
+			strings.Contains(a.body+fmt.Sprint(a.header)+s.log.String(), random) {
 			t.Errorf("%s: %d %s %v", path, a.status, a.body, a.header)
 		}
 	}
 	s := newService(t, nil)
 	for _, path := range []string{
-		listing + "?title=herb_garden", listing + "?title=herb_and_spice_garden_of_2024_in_spring", listing + "?title=herb_medicine_chamomileofficinalis",
+		listing + "?title=herb_garden", listing + "?title=herb_and_spice_garden_of_2024_in_spring",
+		listing + "?title=herb_medicine_chamomileofficinalis",
 		listing + "?title=100%25+herb_", listing + "?api_key=" + secret, listing + "?api%5Fkey=" + hex,
 	} {
 		if a := s.get(t, path); a.status != 200 || strings.Contains(fmt.Sprint(a.header), random) {
 			t.Errorf("%s: %d %s %v", path, a.status, a.body, a.header)
 		}
 	}
-	if w := s.do(t, request("OPTIONS", listing+"?title="+secret, "", "Origin: https://x.example", "Access-Control-Request-Method: GET")); w.status != 204 {
+	if w := s.do(t, request("OPTIONS", listing+"?title="+secret, "", "Origin: https://x.example",
+		"Access-Control-Request-Method: GET")); w.status != 204 {
 		t.Errorf("a preflight gives %d", w.status)
 	}
 }
@@ -75,7 +84,8 @@ func TestUnknownParameters_everywhere(t *testing.T) {
 	t.Parallel()
 	s := newCanarySite(t, false)
 	publisher, checked := s.key(t, string(herb.ScopePublish)), 0
-	names := strings.NewReplacer("{namespace}", "vault", "{dataset}", "free", keptVersion, s.kept[canaryRef("free")], "{key}", "1", "{id}", s.draft, "{path}", "photos/alice.svg")
+	names := strings.NewReplacer("{namespace}", "vault", "{dataset}", "free", keptVersion, s.kept[canaryRef("free")],
+		"{key}", "1", "{id}", s.draft, "{path}", "photos/alice.svg")
 	for op, examples := range canaryRequests() {
 		method, pattern, _ := strings.Cut(op, " ")
 		if method != http.MethodGet || strings.HasSuffix(pattern, "z") { // probes
@@ -119,8 +129,10 @@ func TestKeys_everywhere(t *testing.T) {
 	pages := s.api.PagePatterns()
 	for op, examples := range canaryRequests() {
 		method, pattern, _ := strings.Cut(op, " ")
-		names := []string{"{namespace}", "vault", "{dataset}", "free", "{version}", s.kept[canaryRef("free")], keptVersion, s.kept[canaryRef("free")], "{label}", "x",
-			"{key}", "1", "{path}", "photos/alice.svg", "{publish}", s.publish, "{fingerprint}", "x", "{file}", "x.css", "{id}", s.draft}
+		names := []string{"{namespace}", "vault", "{dataset}", "free", "{version}", s.kept[canaryRef("free")],
+			keptVersion, s.kept[canaryRef("free")], "{label}", "x",
+			"{key}", "1", "{path}", "photos/alice.svg", "{publish}", s.publish, "{fingerprint}", "x", "{file}", "x.css",
+			"{id}", s.draft}
 		path := strings.NewReplacer(names...).Replace(pattern)
 		invalid := http.StatusBadRequest
 		if strings.HasSuffix(pattern, "z") { // probes have no parameters
@@ -133,12 +145,15 @@ func TestKeys_everywhere(t *testing.T) {
 			check(invalid, request(method, path+"?"+query+"&"+secret, example.body, example.header))
 			switch {
 			case slices.Contains(pages, op):
-				check(http.StatusBadRequest, request(method, path+"?"+query+"&api_key="+secret, example.body, example.header))
-				check(http.StatusBadRequest, request(method, path+"?"+query+"&api_key=a-token-of-another-format", example.body, example.header))
+				check(http.StatusBadRequest, request(method, path+"?"+query+"&api_key="+secret, example.body,
+					example.header))
+				check(http.StatusBadRequest, request(method, path+"?"+query+"&api_key=a-token-of-another-format",
+					example.body, example.header))
 			case method == http.MethodGet:
 				check(0, request(method, path+"?"+query+"&api_key="+secret, example.body, example.header))
 			}
-			check(0, request(method, path+"?"+query, strings.ReplaceAll(example.body, "vault/", "vault/"+secret), example.header))
+			check(0, request(method, path+"?"+query, strings.ReplaceAll(example.body, "vault/", "vault/"+secret),
+				example.header))
 			if example.header == form {
 				for _, field := range []string{"x", "label", "back", "namespace", "dataset", "message", secret} {
 					content := url.Values{field: {secret}, "version": {s.kept[canaryRef("free")]}, "table": {"id\n1"}}
@@ -165,12 +180,18 @@ func TestKeys_everywhere(t *testing.T) {
 	for _, name := range []string{"_message", secret, "_sheet"} {
 		check(http.StatusBadRequest, request("POST", "/api/v1/vault/free/source", multipart(name, secret), parts))
 	}
-	check(http.StatusBadRequest, request("PUT", "/api/v1/vault/free/versions/"+s.kept[canaryRef("free")]+"/labels/"+secret, ""))
-	for _, tool := range []string{"search_datasets", "describe_dataset", "query_records", "aggregate", "get_record", secret, "\\u0068" + secret[1:]} {
-		for _, arguments := range []string{`{"query":"KEY"}`, `{"dataset":"KEY"}`, `{"dataset":"vault/free","version":"KEY","key":["1"]}`, `{"dataset":"vault/free","key":["KEY"]}`,
-			`{"dataset":"vault/free","KEY":"KEY"}`, `{"dataset":"vault/free","filters":["name=KEY"],"fields":["KEY"]}`, `{"dataset":"vault/free","by":["KEY"]}`} {
-			check(http.StatusBadRequest, request("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+strings.ReplaceAll(arguments, "KEY", secret)+`}}`,
-				"Content-Type: application/json"))
+	check(http.StatusBadRequest, request("PUT", "/api/v1/vault/free/versions/"+s.kept[canaryRef("free")]+"/labels/"+
+		secret, ""))
+	for _, tool := range []string{"search_datasets", "describe_dataset", "query_records", "aggregate", "get_record",
+		secret, "\\u0068" + secret[1:]} {
+		for _, arguments := range []string{`{"query":"KEY"}`, `{"dataset":"KEY"}`,
+			`{"dataset":"vault/free","version":"KEY","key":["1"]}`, `{"dataset":"vault/free","key":["KEY"]}`,
+			`{"dataset":"vault/free","KEY":"KEY"}`, `{"dataset":"vault/free","filters":["name=KEY"],"fields":["KEY"]}`,
+			`{"dataset":"vault/free","by":["KEY"]}`} {
+			check(http.StatusBadRequest,
+				request("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+
+					`","arguments":`+strings.ReplaceAll(arguments, "KEY", secret)+`}}`,
+					"Content-Type: application/json"))
 		}
 	}
 }

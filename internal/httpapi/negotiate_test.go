@@ -111,7 +111,8 @@ func TestAcceptEncoding(t *testing.T) {
 	}
 	t.Run("two headers", func(t *testing.T) {
 		t.Parallel()
-		if got := s.get(t, path, "Accept-Encoding: br", "Accept-Encoding: gzip").header.Get("Content-Encoding"); got != "gzip" {
+		if got := s.get(t, path, "Accept-Encoding: br",
+			"Accept-Encoding: gzip").header.Get("Content-Encoding"); got != "gzip" {
 			t.Errorf("Content-Encoding is %q", got)
 		}
 	})
@@ -153,7 +154,8 @@ func TestCompress_concurrent(t *testing.T) {
 				id := strconv.Itoa(i*7%60 + n%3 + 1)
 				w := httptest.NewRecorder()
 				s.ServeHTTP(w, request("GET", "/api/v1/garden/catalog/data?id="+id, "", "Accept-Encoding: "+coding))
-				if body := unpack(t, w); !strings.HasPrefix(body, `{"data":[{"id":"`+id+`",`) || !strings.HasSuffix(body, "}}") {
+				if body := unpack(t, w); !strings.HasPrefix(body, `{"data":[{"id":"`+id+`",`) ||
+					!strings.HasSuffix(body, "}}") {
 					t.Errorf("asked for %s, got %s", id, body)
 				}
 			}

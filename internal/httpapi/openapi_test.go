@@ -90,12 +90,14 @@ func TestDocument_routes(t *testing.T) {
 	if d.OpenAPI != "3.1.0" || d.Info.Version != "1.0.0" {
 		t.Errorf("it is OpenAPI %s, version %s", d.OpenAPI, d.Info.Version)
 	}
-	for _, name := range []string{"Plant", "NewPlant", "Error", "DataRecord", "Meta", "Listing", "Facets", "Grid", "Dataset", "Catalogue"} {
+	for _, name := range []string{"Plant", "NewPlant", "Error", "DataRecord", "Meta", "Listing", "Facets", "Grid",
+		"Dataset", "Catalogue"} {
 		if _, ok := d.Components.Schemas[name]; !ok {
 			t.Errorf("there is no schema %s", name)
 		}
 	}
-	if got := slices.Sorted(maps.Keys(d.Components.SecuritySchemes)); !slices.Equal(got, []string{"apiKeyHeader", "apiKeyQuery", "basic", "bearer"}) {
+	if got := slices.Sorted(maps.Keys(d.Components.SecuritySchemes)); !slices.Equal(got,
+		[]string{"apiKeyHeader", "apiKeyQuery", "basic", "bearer"}) {
 		t.Errorf("security schemes are %v", got)
 	}
 }
@@ -111,7 +113,8 @@ func TestDocument_parameters(t *testing.T) {
 		got := []string{query.ParamAPIKey}
 		for _, p := range d.Paths[path][strings.ToLower(method)].Parameters {
 			if p.Ref != "" {
-				p.Name, p.In = d.Components.Parameters[filepath.Base(p.Ref)].Name, d.Components.Parameters[filepath.Base(p.Ref)].In
+				p.Name, p.In = d.Components.Parameters[filepath.Base(p.Ref)].Name,
+					d.Components.Parameters[filepath.Base(p.Ref)].In
 			}
 			if p.In == "query" && p.Name != query.ParamAPIKey {
 				got = append(got, p.Name)
@@ -139,13 +142,17 @@ func TestDocument_dataset(t *testing.T) {
 		return names
 	}
 	wantOdd := []string{ // a b&c is filtered with _filter
-		"page", "per_page", "order", "search", "bbox", "near", "coordinatesField", "_fields", "version", "typed", "api_key", "If-None-Match", "X-Request-Id", "filter",
-		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[prefix]", "page[empty]",
+		"page", "per_page", "order", "search", "bbox", "near", "coordinatesField", "_fields", "version", "typed",
+		"api_key", "If-None-Match", "X-Request-Id", "filter",
+		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[prefix]",
+		"page[empty]",
 	}
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}
-	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search", "bbox", "near", "coordinatesField"}, slices.DeleteFunc(slices.Clone(wantOdd[8:]), func(n string) bool { return n == "typed" })...)
+	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search",
+		"bbox", "near", "coordinatesField"}, slices.DeleteFunc(slices.Clone(wantOdd[8:]),
+		func(n string) bool { return n == "typed" })...)
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
 		t.Errorf("parameters of facets (-want +got):\n%s", diff)
 	}
@@ -155,10 +162,12 @@ func TestDocument_dataset(t *testing.T) {
 	}
 	dataset, _ := catalog()
 	for _, f := range dataset.Fields {
-		if got := names("/api/v1/garden/catalog/data"); !slices.Contains(got, f.Name) || !slices.Contains(got, f.Name+"[eq]") {
+		if got := names("/api/v1/garden/catalog/data"); !slices.Contains(got, f.Name) ||
+			!slices.Contains(got, f.Name+"[eq]") {
 			t.Errorf("there is no parameter for %s", f.Name)
 		}
-		if got := d.Components.Schemas["Record_garden_catalog"]; got.Properties[f.Name].Type != "string" || !slices.Contains(got.Required, f.Name) {
+		if got := d.Components.Schemas["Record_garden_catalog"]; got.Properties[f.Name].Type != "string" ||
+			!slices.Contains(got.Required, f.Name) {
 			t.Errorf("records have no member %s", f.Name)
 		}
 	}
@@ -206,7 +215,8 @@ func TestDocument_wideDataset(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
 		t.Fatal(err)
 	}
-	if record := d.Components.Schemas["Record_wide_fields"]; len(record.Properties) != fields || len(record.Required) != fields {
+	if record := d.Components.Schemas["Record_wide_fields"]; len(record.Properties) != fields ||
+		len(record.Required) != fields {
 		t.Errorf("records have %d members, %d required", len(record.Properties), len(record.Required))
 	}
 	for path, names := range map[string][]string{
@@ -233,7 +243,8 @@ func TestDocument_oneDataset(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.get(t, "/openapi.json?dataset=garden/catalog").body), &d); err != nil {
 		t.Fatal(err)
 	}
-	if full := readSpec(t, s).Paths["/api/v1/garden/catalog/data"]; cmp.Diff(full, d.Paths["/api/v1/garden/catalog/data"]) != "" {
+	if full := readSpec(t, s).Paths["/api/v1/garden/catalog/data"]; cmp.Diff(full,
+		d.Paths["/api/v1/garden/catalog/data"]) != "" {
 		t.Error("the operation differs from that of the full document")
 	}
 	if _, ok := d.Paths["/api/v1/locked/staff/data"]; ok {
@@ -253,13 +264,15 @@ func TestDocument_newDatasets(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	before := s.get(t, "/openapi.json")
-	if again := s.get(t, "/openapi.json"); again.header.Get("Etag") != before.header.Get("Etag") || again.body != before.body {
+	if again := s.get(t, "/openapi.json"); again.header.Get("Etag") != before.header.Get("Etag") ||
+		again.body != before.body {
 		t.Error("the same datasets give another document")
 	}
 	// Both have the same identifier.
 	for _, name := range []string{"a-b", "a_b"} {
 		s.library.put(herb.Dataset{
-			Ref: herb.Ref{Namespace: "new", Name: name}, Version: "v1", Fields: []herb.Field{{Name: name, Type: herb.TypeText}},
+			Ref: herb.Ref{Namespace: "new", Name: name}, Version: "v1",
+			Fields: []herb.Field{{Name: name, Type: herb.TypeText}},
 		}, nil)
 	}
 	after := s.get(t, "/openapi.json")
@@ -286,25 +299,28 @@ func TestDocument_requests(t *testing.T) {
 		"/api/v1": true, "/api/v1?page=2&per_page=10": true, "/api/v1/garden/catalog": true,
 		"/openapi.json": true, "/openapi.json?dataset=garden/catalog": true,
 		"/api/v1/garden/catalog/data": true,
-		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green":                                  true,
-		"/api/v1/garden/catalog/data?category=fern&category=moss&tags=green&sort=-category,price":                             true,
-		"/api/v1/garden/catalog/data?api_key=" + reader:                                                                       true,
-		"/api/v1/garden/catalog/data?price[empty]=true":                                                                       true,
+		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green":      true,
+		"/api/v1/garden/catalog/data?category=fern&category=moss&tags=green&sort=-category,price": true,
+		"/api/v1/garden/catalog/data?api_key=" + reader:                                           true,
+		"/api/v1/garden/catalog/data?price[empty]=true":                                           true,
+
 		"/api/v1/wide/fields/data?field_00003=a&field_00003=b&field_00059[prefix]=c&field_00001[empty]=true&sort=field_00001": true,
-		"/api/v1/garden/catalog/facets?field=category&field=status&top=3":                                                     true,
-		"/api/v1/garden/catalog/data?sort=price,prize":                                                                        false,
-		"/api/v1/garden/catalog/data?page=0":                                                                                  false,
-		"/api/v1/garden/catalog/data?page=one":                                                                                false,
-		"/api/v1/garden/catalog/data?page=1&page=2":                                                                           false,
-		"/api/v1/garden/catalog/facets":                                                                                       false,
-		"/api/v1/garden/catalog/facets?field=prize":                                                                           false,
-		"/api/v1/garden/catalogue/dates":                                                                                      false,
+
+		"/api/v1/garden/catalog/facets?field=category&field=status&top=3": true,
+		"/api/v1/garden/catalog/data?sort=price,prize":                    false,
+		"/api/v1/garden/catalog/data?page=0":                              false,
+		"/api/v1/garden/catalog/data?page=one":                            false,
+		"/api/v1/garden/catalog/data?page=1&page=2":                       false,
+		"/api/v1/garden/catalog/facets":                                   false,
+		"/api/v1/garden/catalog/facets?field=prize":                       false,
+		"/api/v1/garden/catalogue/dates":                                  false,
 	} {
 		if err := d.checkRequest(request("GET", target, "")); (err == nil) != valid {
 			t.Errorf("%s: %v, want valid: %t", target, err, valid)
 		}
 	}
-	for body, valid := range map[string]bool{`{"id":1,"name":"Rose","tag":"shrub","more":1}`: true, `{"id":1}`: false, `{"id":"1","name":"Rose"}`: false} {
+	for body, valid := range map[string]bool{`{"id":1,"name":"Rose","tag":"shrub","more":1}`: true, `{"id":1}`: false,
+		`{"id":"1","name":"Rose"}`: false} {
 		if err := d.checkRequest(creation(body)); (err == nil) != valid {
 			t.Errorf("creation of %s: %v, want valid: %t", body, err, valid)
 		}
@@ -315,10 +331,12 @@ func TestDocument_requests(t *testing.T) {
 // one document.
 func putLarge(s *service, datasets int) {
 	for n := range datasets {
-		d := herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprintf("d%d", n)}, Version: "v1", Access: []herb.Access{herb.AccessOpen, herb.AccessKey}[n%2]}
+		d := herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprintf("d%d", n)}, Version: "v1",
+			Access: []herb.Access{herb.AccessOpen, herb.AccessKey}[n%2]}
 		for i := range 48 {
 			d.Fields = append(d.Fields, herb.Field{
-				Name: fmt.Sprintf("f%d", i), Type: herb.Types()[i%len(herb.Types())], Filterable: n != 2, Sortable: n != 2 && i > n,
+				Name: fmt.Sprintf("f%d", i), Type: herb.Types()[i%len(herb.Types())], Filterable: n != 2,
+				Sortable: n != 2 && i > n,
 			})
 		}
 		s.library.put(d, nil)
@@ -338,7 +356,8 @@ func TestDocument_tooLarge(t *testing.T) {
 			s := newService(t, nil)
 			putLarge(s, tt.datasets)
 			all, one := s.parsedOpenAPI(t), newAPIDocument(t, []byte(s.get(t, "/openapi.json?dataset=many/d0").body))
-			reference := fmt.Sprintf("This server has %d datasets. `/openapi.json?dataset=<namespace>/<dataset>` is", 4+tt.datasets)
+			reference := fmt.Sprintf("This server has %d datasets. `/openapi.json?dataset=<namespace>/<dataset>` is",
+				4+tt.datasets)
 			if refers := strings.Contains(s.openAPI(t), reference); refers == tt.fits {
 				t.Errorf("the document refers to the documents of datasets: %t", refers)
 			}
@@ -361,9 +380,11 @@ func TestDocument_tooLarge(t *testing.T) {
 					t.Errorf("document of all datasets: %s: %v", target, err)
 				}
 			}
-			for path, isShared := range map[string]bool{"/data": true, "/facets": true, "/data.csv": false, "/data.ndjson": false, "/data.xlsx": false} {
+			for path, isShared := range map[string]bool{"/data": true, "/facets": true, "/data.csv": false,
+				"/data.ndjson": false, "/data.xlsx": false} {
 				pointer := []string{"paths", "/api/v1/many/d0" + path, "get"}
-				if operation, _ := one.lookup(pointer...); operation == nil || !strings.Contains(fmt.Sprint(operation), "name:f3[gte]") {
+				if operation, _ := one.lookup(pointer...); operation == nil ||
+					!strings.Contains(fmt.Sprint(operation), "name:f3[gte]") {
 					t.Errorf("document of the dataset: %s has no parameter f3[gte]: %v", path, operation)
 				}
 				if operation, _ := all.lookup(pointer...); (operation != nil) != (isShared && tt.fits) {
@@ -446,19 +467,24 @@ func TestAPIDocument_rejects(t *testing.T) {
 	d, r := s.parsedOpenAPI(t), request("GET", "/api/v1/garden/catalog/data?per_page=1", "")
 	good := s.get(t, r.URL.String())
 	for name, change := range map[string]func(*checkedResponse){
-		"status":          func(a *checkedResponse) { a.status = 418 },
-		"missing header":  func(a *checkedResponse) { a.header.Del("Etag") },
-		"header":          func(a *checkedResponse) { a.header.Set("X-Total-Count", "many") },
-		"content type":    func(a *checkedResponse) { a.header.Set("Content-Type", "text/plain") },
-		"not JSON":        func(a *checkedResponse) { a.body += "}" },
-		"type of a value": func(a *checkedResponse) { a.body = strings.Replace(a.body, `"total":60`, `"total":"60"`, 1) },
-		"missing member":  func(a *checkedResponse) { a.body = strings.Replace(a.body, `"id":"1",`, "", 1) },
-		"another member":  func(a *checkedResponse) { a.body = strings.Replace(a.body, `{"id":`, `{"no":"1","id":`, 1) },
-		"body of a 304":   func(a *checkedResponse) { a.status = 304 },
+		"status":         func(a *checkedResponse) { a.status = 418 },
+		"missing header": func(a *checkedResponse) { a.header.Del("Etag") },
+		"header":         func(a *checkedResponse) { a.header.Set("X-Total-Count", "many") },
+		"content type":   func(a *checkedResponse) { a.header.Set("Content-Type", "text/plain") },
+		"not JSON":       func(a *checkedResponse) { a.body += "}" },
+		"type of a value": func(a *checkedResponse) {
+			a.body = strings.Replace(a.body, `"total":60`, `"total":"60"`, 1)
+		},
+		"missing member": func(a *checkedResponse) { a.body = strings.Replace(a.body, `"id":"1",`, "", 1) },
+		"another member": func(a *checkedResponse) {
+			a.body = strings.Replace(a.body, `{"id":`, `{"no":"1","id":`, 1)
+		},
+		"body of a 304": func(a *checkedResponse) { a.status = 304 },
 	} {
 		a := good
 		a.header = good.header.Clone()
-		if change(&a); d.checkResponse(r, a.status, a.header, a.body) == nil {
+		change(&a)
+		if d.checkResponse(r, a.status, a.header, a.body) == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

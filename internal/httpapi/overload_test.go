@@ -78,7 +78,8 @@ func TestTooManyCreations(t *testing.T) {
 	for c.InFlight(admission.Write) == 0 {
 		runtime.Gosched()
 	}
-	if a := s.create(t, `{"id":2,"name":"Rose"}`); a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(a.message(t), "lane write") {
+	if a := s.create(t, `{"id":2,"name":"Rose"}`); a.status != 503 || a.header.Get("Retry-After") == "" ||
+		!strings.Contains(a.message(t), "lane write") {
 		t.Errorf("a creation over the limit gets %d, Retry-After %q: %s", a.status, a.header.Get("Retry-After"), a.body)
 	}
 	s.plants.mu.Unlock()
@@ -100,7 +101,8 @@ func TestHalfSentBodies(t *testing.T) {
 	} {
 		for range 8 {
 			half := dial(t, addr)
-			if _, err := io.WriteString(half, head+"Host: a\r\nExpect: 100-continue\r\nContent-Length: 40\r\n\r\n"); err != nil {
+			if _, err := io.WriteString(half,
+				head+"Host: a\r\nExpect: 100-continue\r\nContent-Length: 40\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
 			// The server requests the body when it starts to read it.
@@ -141,7 +143,8 @@ func TestSlowReaders(t *testing.T) {
 		})
 	}
 	slow := dial(t, s.listen(t))
-	if _, err := io.WriteString(slow, "GET "+catalogData+" HTTP/1.1\r\nHost: a\r\nAccept: text/csv\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(slow, "GET "+catalogData+
+		" HTTP/1.1\r\nHost: a\r\nAccept: text/csv\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, slow.in) }()
@@ -179,7 +182,9 @@ func TestRequestDeadline(t *testing.T) {
 			var rejected []rejection
 			s := newService(t, func(o *httpapi.Options) {
 				o.RequestTimeout = 10 * time.Millisecond
-				o.Admission = lanes(t, 1, func(l admission.Lane, r admission.Reason) { rejected = append(rejected, rejection{l, r}) })
+				o.Admission = lanes(t, 1, func(l admission.Lane, r admission.Reason) {
+					rejected = append(rejected, rejection{l, r})
+				})
 			})
 			s.library.query = untilDone
 			s.library.stream = func(ctx context.Context) query.Stream {
@@ -300,6 +305,7 @@ func TestPagesUseLanes(t *testing.T) {
 		})
 	})
 	if a := s.get(t, "/"); a.status != 200 || during != 1 || c.InFlight(admission.Cheap) != 0 {
-		t.Errorf("got %d; %d slots while the page was made, %d afterwards", a.status, during, c.InFlight(admission.Cheap))
+		t.Errorf("got %d; %d slots while the page was made, %d afterwards", a.status, during,
+			c.InFlight(admission.Cheap))
 	}
 }

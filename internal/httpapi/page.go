@@ -113,7 +113,8 @@ const maxForm = 32 << 10
 // checkOrigin rejects a form that another site has sent.
 func (a *API) checkOrigin(r *http.Request) error {
 	if err := a.origins.Check(r); err != nil {
-		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and submit it again")
+		return herb.Wrap(herb.CodeForbidden, err,
+			"the form was submitted from another site; open the page here and submit it again")
 	}
 	return nil
 }

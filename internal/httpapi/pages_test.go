@@ -57,8 +57,10 @@ func TestPagesAreNotDocumented(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	want := []string{
-		"GET /datasets/{namespace}/{dataset}/aggregate.csv", "GET /datasets/{namespace}/{dataset}/changes.csv", "GET /datasets/{namespace}/{dataset}/changes.ndjson",
-		"GET /datasets/{namespace}/{dataset}/data", "GET /datasets/{namespace}/{dataset}/data.csv", "GET /datasets/{namespace}/{dataset}/data.geojson",
+		"GET /datasets/{namespace}/{dataset}/aggregate.csv", "GET /datasets/{namespace}/{dataset}/changes.csv",
+		"GET /datasets/{namespace}/{dataset}/changes.ndjson",
+		"GET /datasets/{namespace}/{dataset}/data", "GET /datasets/{namespace}/{dataset}/data.csv",
+		"GET /datasets/{namespace}/{dataset}/data.geojson",
 		"GET /datasets/{namespace}/{dataset}/data.ndjson",
 		"GET /datasets/{namespace}/{dataset}/data.parquet", "GET /datasets/{namespace}/{dataset}/data.xlsx",
 		"GET /datasets/{namespace}/{dataset}/grid",
@@ -175,7 +177,8 @@ func TestPageData(t *testing.T) {
 	if want := s.get(t, "/api/v1/garden/catalog/data?sort=price&page=2"); open.status != 200 || open.body != want.body {
 		t.Errorf("got %d %.100s", open.status, open.body)
 	}
-	if open.header.Get("Access-Control-Allow-Origin") != "*" || open.header.Get("Access-Control-Allow-Credentials") != "" {
+	if open.header.Get("Access-Control-Allow-Origin") != "*" ||
+		open.header.Get("Access-Control-Allow-Credentials") != "" {
 		t.Error("scripts of other origins may read what a cookie opens")
 	}
 	keyed := func(path, cookie string) checkedResponse {
@@ -193,7 +196,8 @@ func TestPageData(t *testing.T) {
 			t.Errorf("%s with the key of another dataset: %d", path, a.status)
 		}
 		a := keyed(path, oneReader)
-		if a.status != 200 || !strings.Contains(a.header.Get("Vary"), "Cookie") || !strings.Contains(a.header.Get("Cache-Control"), "private") {
+		if a.status != 200 || !strings.Contains(a.header.Get("Vary"), "Cookie") ||
+			!strings.Contains(a.header.Get("Cache-Control"), "private") {
 			t.Errorf("%s with the key: %d %v", path, a.status, a.header)
 		}
 	}
@@ -215,7 +219,8 @@ func TestBasePath(t *testing.T) {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, request("GET", prefix+"/api/v1/garden/catalog/data?per_page=1", ""))
 		link := w.Header().Get("Link")
-		if want := "</plants/data/api/v1/garden/catalog/data?per_page=1&page=1>"; w.Code != 200 || !strings.HasPrefix(link, want) {
+		if want := "</plants/data/api/v1/garden/catalog/data?per_page=1&page=1>"; w.Code != 200 ||
+			!strings.HasPrefix(link, want) {
 			t.Errorf("below %q: %d, Link %s", prefix, w.Code, link)
 		}
 		if a := s.get(t, prefix+"/api/v1/shop/stock/data/a%2Fb/1"); a.status != 200 {

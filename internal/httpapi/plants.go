@@ -74,8 +74,11 @@ func idempotencyKey(h http.Header) (string, error) {
 	if strings.HasPrefix(key, `"`) {
 		key, _ = strconv.Unquote(key) // empty if it is invalid
 	}
-	if key == "" || len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return "", herb.Invalidf("Idempotency-Key must be 1 to %d visible ASCII characters without spaces, bare or in double quotes", maxIdempotencyKey)
+	if key == "" || len(key) > maxIdempotencyKey ||
+		strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
+		return "", herb.Invalidf(
+			"Idempotency-Key must be 1 to %d visible ASCII characters without spaces, bare or in double quotes",
+			maxIdempotencyKey)
 	}
 	return key, nil
 }

@@ -77,7 +77,8 @@ func TestCreatePlant_invalid(t *testing.T) {
 		{"not JSON", `{"id":1`, "X-A: b", ""},
 		{"empty", "", "X-A: b", ""},
 		{"incomplete", `{"name":"Rose"}`, "X-A: b", ""},
-		{"too large", `{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "X-A: b", "larger than 1 MiB"},
+		{"too large", `{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "X-A: b",
+			"larger than 1 MiB"},
 		{"empty idempotency key", plant, "Idempotency-Key: ", "1 to 255"},
 		{"empty quoted idempotency key", plant, `Idempotency-Key: ""`, "1 to 255"},
 		{"long idempotency key", plant, "Idempotency-Key: " + strings.Repeat("k", 256), "1 to 255"},
@@ -121,14 +122,16 @@ func TestCreatePlant_invalid(t *testing.T) {
 	t.Run("two idempotency keys", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, nil)
-		if a := s.create(t, plant, "Content-Type: application/json", "Idempotency-Key: a", "Idempotency-Key: a"); a.status != 400 {
+		if a := s.create(t, plant, "Content-Type: application/json", "Idempotency-Key: a",
+			"Idempotency-Key: a"); a.status != 400 {
 			t.Errorf("got %d %s", a.status, a.body)
 		}
 	})
 	t.Run("two content types", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, nil)
-		if a := s.create(t, plant, "Content-Type: application/json", "Content-Type: application/json"); a.status != 400 {
+		if a := s.create(t, plant, "Content-Type: application/json",
+			"Content-Type: application/json"); a.status != 400 {
 			t.Errorf("got %d %s", a.status, a.body)
 		}
 	})

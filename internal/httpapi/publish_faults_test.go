@@ -57,8 +57,9 @@ func newFaultyPublishing(t *testing.T, shared bool) *faultyPublishing {
 	p.publishSite = &publishSite{library: l, store: db, versions: opts.Dir}
 	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: p.folder, Log: slog.New(slog.DiscardHandler)}
 	changes := p.start(publishingOptions{
-		QueueOptions: publish.QueueOptions{Publisher: publisher, Library: l, Versions: l, Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now},
-		files:        receive.Options{Dir: p.folder}, changes: publisher,
+		QueueOptions: publish.QueueOptions{Publisher: publisher, Library: l, Versions: l,
+			Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now},
+		files: receive.Options{Dir: p.folder}, changes: publisher,
 	})
 	t.Cleanup(func() {
 		p.queue.Stop()
@@ -177,9 +178,11 @@ func TestPublish_anyDependencyFails(t *testing.T) {
 						p.faults.arm(at, after)
 						a := p.send(t, r.method, r.path, r.body, `If-Match: "`+live+`"`)
 						fired := p.faults.disarm()
-						p.passed.Add(int64(time.Hour)) // a version that could not be opened is tried again after a pause
+						// a version that could not be opened is tried again after a pause
+						p.passed.Add(int64(time.Hour))
 						got := content()
-						if a.status < 300 && got != r.want || got != rows && got != r.want || a.status != 503 && a.status >= 300 {
+						if a.status < 300 && got != r.want || got != rows && got != r.want || a.status != 503 &&
+							a.status >= 300 {
 							t.Errorf("%q fails: %d %s, and the live version has %q", fired, a.status, a.body, got)
 						}
 						p.wantNothingLeft(t)
@@ -220,7 +223,8 @@ func TestPutSource_endsAnywhere(t *testing.T) {
 	} {
 		for n := range len(tt.body) {
 			r := request(tt.method, pricesPath+tt.path, "", "X-API-Key: "+publisher, tt.header)
-			r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(tt.body[:n]), brokenReader{io.ErrUnexpectedEOF})), int64(len(tt.body))
+			r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(tt.body[:n]),
+				brokenReader{io.ErrUnexpectedEOF})), int64(len(tt.body))
 			if a := p.do(t, r); a.status != 400 || !strings.Contains(a.message(t), "ends early") {
 				t.Errorf("%s %s that ends after %d bytes gives %d %s", tt.method, tt.path, n, a.status, a.body)
 			}
@@ -241,10 +245,12 @@ func (p *faultyPublishing) node(t *testing.T, change func(*publishingOptions)) *
 	n.library, err = versionstest.Open(p.store, versionstest.Options{Dir: n.versions, Keep: 20, Blobs: bucket})
 	must.NoError(t, err)
 	dir := t.TempDir()
-	publisher := &publish.Publisher{Versions: n.library.Service, Store: p.store, Data: dir, Log: slog.New(slog.DiscardHandler)}
+	publisher := &publish.Publisher{Versions: n.library.Service, Store: p.store, Data: dir,
+		Log: slog.New(slog.DiscardHandler)}
 	opts := publishingOptions{
-		QueueOptions: publish.QueueOptions{Publisher: publisher, Library: n.library, Versions: n.library, Store: p.store, Dir: dir},
-		files:        receive.Options{Dir: dir}, changes: publisher,
+		QueueOptions: publish.QueueOptions{Publisher: publisher, Library: n.library, Versions: n.library,
+			Store: p.store, Dir: dir},
+		files: receive.Options{Dir: dir}, changes: publisher,
 	}
 	change(&opts)
 	changes := n.start(opts)

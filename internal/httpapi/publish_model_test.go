@@ -50,38 +50,42 @@ func (m *publishModel) randomStep(r *rand.Rand, n int) step {
 	case len(known) > 1 && r.IntN(10) == 0:
 		to := known[r.IntN(len(known))]
 		content := m.versions[to]
-		return step{http.MethodPost, "/rollback", `{"to":"` + to + `"}`, func([][2]string) [][2]string { return content }}
+		return step{http.MethodPost, "/rollback", `{"to":"` + to + `"}`,
+			func([][2]string) [][2]string { return content }}
 	case r.IntN(3) == 0 || len(known) == 0:
 		var rows [][2]string
 		for i := range 1 + r.IntN(20) {
 			rows = append(rows, [2]string{fmt.Sprint(i), price()})
 		}
-		return step{http.MethodPut, "/source?_allow_breaking=true", table(rows), func([][2]string) [][2]string { return rows }}
+		return step{http.MethodPut, "/source?_allow_breaking=true", table(rows),
+			func([][2]string) [][2]string { return rows }}
 	case r.IntN(2) == 0:
 		row := [2]string{fmt.Sprintf("%d", 1000+n), price()}
-		return step{http.MethodPatch, "/source?_mode=append", table([][2]string{row}), func(before [][2]string) [][2]string {
-			return append(slices.Clone(before), row)
-		}}
+		return step{http.MethodPatch, "/source?_mode=append", table([][2]string{row}),
+			func(before [][2]string) [][2]string {
+				return append(slices.Clone(before), row)
+			}}
 	}
 	changed, removed := [2]string{fmt.Sprint(r.IntN(25)), price()}, fmt.Sprint(r.IntN(25))
 	body := "id,price,_deleted\n" + changed[0] + "," + changed[1] + ",\n" + removed + ",,true\n"
-	return step{http.MethodPatch, "/source?_mode=upsert&_allow_breaking=true", body, func(before [][2]string) (after [][2]string) {
-		found := false
-		for _, row := range before {
-			switch {
-			case row[0] == removed: // the last line of the file counts
-			case row[0] == changed[0]:
-				found = true
-				after = append(after, changed)
-			default:
-				after = append(after, row)
+	return step{http.MethodPatch, "/source?_mode=upsert&_allow_breaking=true", body,
+		func(before [][2]string) (after [][2]string) {
+			found := false
+			for _, row := range before {
+				switch {
+				case row[0] == removed: // the last line of the file counts
+				case row[0] == changed[0]:
+					found = true
+					after = append(after, changed)
+				default:
+					after = append(after, row)
+				}
 			}
-		}
-		if !found && changed[0] != removed {
-			after = append(after, changed)
-		}
-		return after
-	}}
+			if !found && changed[0] != removed {
+				after = append(after, changed)
+			}
+			return after
+		}}
 }
 
 // record applies a successful request to the model.
@@ -122,7 +126,8 @@ func TestPublish_model(t *testing.T) {
 				switch w.Code {
 				case http.StatusOK, http.StatusCreated:
 					m.record(t, s, w.Body.String())
-				case http.StatusConflict, http.StatusGone, http.StatusUnprocessableEntity: // overtaken, no longer kept, or without records
+				case http.StatusConflict, http.StatusGone, http.StatusUnprocessableEntity:
+					// overtaken, no longer kept, or without records
 				default:
 					t.Errorf("%s %s %q gives %d %s", s.method, s.path, s.body, w.Code, w.Body)
 				}

@@ -78,12 +78,14 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishSite {
 	l, err := versionstest.Open(db, versionstest.Options{Dir: versions, Keep: 20})
 	must.NoError(t, err)
 	p := &publishSite{library: l, store: db, versions: versions}
-	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(1, 4<<30)}) // several builds of one key
+	// several builds of one key
+	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(1, 4<<30)})
 	must.NoError(t, err)
 	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
 	opts := publishingOptions{
-		QueueOptions: publish.QueueOptions{Admission: lanes, Publisher: publisher, Library: l, Versions: l, Store: db, Dir: dir},
-		files:        receive.Options{Dir: dir}, changes: publisher,
+		QueueOptions: publish.QueueOptions{Admission: lanes, Publisher: publisher, Library: l, Versions: l,
+			Store: db, Dir: dir},
+		files: receive.Options{Dir: dir}, changes: publisher,
 	}
 	if change != nil {
 		change(&opts)
@@ -160,34 +162,41 @@ func TestPutSource(t *testing.T) {
 	p := newPublishing(t, nil)
 	created := p.put(t, "", prices)
 	first := decode[publishedBody](t, created)
-	if created.status != 201 || first.Status != "published" || created.header.Get("Location") != pricesPath || created.header.Get("Etag") != `"`+first.Version+`"` {
+	if created.status != 201 || first.Status != "published" || created.header.Get("Location") != pricesPath ||
+		created.header.Get("Etag") != `"`+first.Version+`"` {
 		t.Fatalf("the first file gives %d %v %s", created.status, created.header, created.body)
 	}
 	if again := p.put(t, "", prices); again.status != 200 || decode[publishedBody](t, again).Status != "unchanged" {
 		t.Errorf("the same file gives %d %s", again.status, again.body)
 	}
 	checked := p.put(t, "?_check=true", prices+"3,Moss,4\n")
-	if b := decode[publishedBody](t, checked); checked.status != 200 || b.Status != "checked" || b.Version != "" || len(b.Changes) != 1 {
+	if b := decode[publishedBody](t, checked); checked.status != 200 || b.Status != "checked" || b.Version != "" ||
+		len(b.Changes) != 1 {
 		t.Errorf("a check gives %d %s", checked.status, checked.body)
 	}
-	if got, want := p.live(t), `{"id":"1","name":"Rose","price":"2.50"}{"id":"2","name":"Fern","price":"3"}`; got != want {
+	if got, want := p.live(t),
+		`{"id":"1","name":"Rose","price":"2.50"}{"id":"2","name":"Fern","price":"3"}`; got != want {
 		t.Errorf("a check changed the live version: %s", got)
 	}
 	replaced := p.put(t, "", prices+"3,Moss,4\n", `If-Match: "`+first.Version+`"`)
-	if replaced.status != 200 || decode[publishedBody](t, replaced).Status != "published" || !strings.Contains(p.live(t), "Moss") {
+	if replaced.status != 200 || decode[publishedBody](t, replaced).Status != "published" ||
+		!strings.Contains(p.live(t), "Moss") {
 		t.Errorf("another file gives %d %s", replaced.status, replaced.body)
 	}
-	if a := p.put(t, "", prices, `If-Match: "`+first.Version+`"`); a.status != 412 || !strings.Contains(a.message(t), "has the version "+decode[publishedBody](t, replaced).Version) {
+	if a := p.put(t, "", prices, `If-Match: "`+first.Version+`"`); a.status != 412 ||
+		!strings.Contains(a.message(t), "has the version "+decode[publishedBody](t, replaced).Version) {
 		t.Errorf("another version gives %d %s", a.status, a.body)
 	}
 	if a := p.put(t, "", prices, "If-None-Match: *"); a.status != 412 {
 		t.Errorf("an existing dataset gives %d %s", a.status, a.body)
 	}
 	rejected := p.put(t, "", "id,name\n1,Rose\n2,Fern\n3,Moss\n")
-	if b := decode[publishedBody](t, rejected); rejected.status != 409 || b.Error != 409 || b.Status != "rejected" || len(b.Changes) != 1 || b.Changes[0].Field != "price" {
+	if b := decode[publishedBody](t, rejected); rejected.status != 409 || b.Error != 409 || b.Status != "rejected" ||
+		len(b.Changes) != 1 || b.Changes[0].Field != "price" {
 		t.Errorf("a removed field gives %d %s", rejected.status, rejected.body)
 	}
-	if a := p.put(t, "?_allow_breaking=true", "id,name\n1,Rose\n2,Fern\n3,Moss\n"); a.status != 200 || strings.Contains(p.live(t), "price") {
+	if a := p.put(t, "?_allow_breaking=true", "id,name\n1,Rose\n2,Fern\n3,Moss\n"); a.status != 200 ||
+		strings.Contains(p.live(t), "price") {
 		t.Errorf("an allowed change gives %d %s", a.status, a.body)
 	}
 	entries, err := p.store.AuditEntries(t.Context(), herb.AuditQuery{})
@@ -195,7 +204,8 @@ func TestPutSource(t *testing.T) {
 	var log []string
 	for _, e := range entries {
 		log = append(log, string(e.Result))
-		if e.Actor != publisher[5:15] || e.Origin != "192.0.2.1" || e.Subject != "shop/prices" || !strings.Contains(e.Detail, "sha256 ") {
+		if e.Actor != publisher[5:15] || e.Origin != "192.0.2.1" || e.Subject != "shop/prices" ||
+			!strings.Contains(e.Detail, "sha256 ") {
 			t.Errorf("audit entry %+v", e)
 		}
 	}
@@ -213,25 +223,41 @@ func TestPutSource_rejects(t *testing.T) {
 		status  int
 		message string
 	}{
-		"no key":             {request("PUT", path, prices), 401, "publishing requires a key"},
-		"another scope":      {request("PUT", path, prices, "X-API-Key: "+reader), 403, "it needs publish:shop/prices"},
-		"another dataset":    {request("PUT", "/api/v1/shop/stock/source", prices, "X-API-Key: "+onePub), 403, "publish:shop/stock"},
-		"name":               {request("PUT", "/api/v1/shop/Prices/source", prices, "X-API-Key: "+publisher), 400, "does not name a dataset"},
-		"parameter":          {request("PUT", path+"?_delimeter=;", prices, "X-API-Key: "+publisher), 400, `did you mean "_delimiter"?`},
-		"widths":             {request("PUT", path+"?_widths=10,x", prices, "X-API-Key: "+publisher), 400, "the width of column 2, is not a number"},
-		"delimiter":          {request("PUT", path+"?_delimiter=ab", prices, "X-API-Key: "+publisher), 400, "_delimiter is"},
-		"switch":             {request("PUT", path+"?_check=1", prices, "X-API-Key: "+publisher), 400, "write true or false"},
-		"access":             {request("PUT", path+"?_access=none", prices, "X-API-Key: "+publisher), 400, "unknown access"},
-		"too large":          {request("PUT", path, strings.Repeat("x", 101), "X-API-Key: "+publisher), 413, "larger than 100 bytes"},
-		"empty":              {request("PUT", path, "", "X-API-Key: "+publisher), 422, "empty"},
-		"no such version":    {request("PUT", path, prices, "X-API-Key: "+publisher, `If-Match: "v0"`), 412, "does not exist"},
-		"not a file":         {request("PUT", path, "a,b\n1,2\n\x00\x01\x02\x03\x04\x05\x06\x07", "X-API-Key: "+publisher), 422, "file:"},
-		"malformed digest":   {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Digest: sha-256=abc"), 400, "malformed Content-Digest"},
-		"another digest":     {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Digest: "+digestOf("x")), 400, "does not match"},
-		"brotli":             {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: br"), 415, "supported: gzip, zstd"},
-		"twice compressed":   {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: gzip, gzip"), 415, "supported: gzip, zstd"},
-		"compressed form":    {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: gzip", "Content-Type: multipart/form-data; boundary=x"), 415, "supported: identity"},
-		"reserved namespace": {request("PUT", "/api/v1/publishes/x/source", prices, "X-API-Key: "+publisher), 403, "publish:publishes/x"},
+		"no key":        {request("PUT", path, prices), 401, "publishing requires a key"},
+		"another scope": {request("PUT", path, prices, "X-API-Key: "+reader), 403, "it needs publish:shop/prices"},
+		"another dataset": {request("PUT", "/api/v1/shop/stock/source", prices, "X-API-Key: "+onePub), 403,
+			"publish:shop/stock"},
+		"name": {request("PUT", "/api/v1/shop/Prices/source", prices, "X-API-Key: "+publisher), 400,
+			"does not name a dataset"},
+		"parameter": {request("PUT", path+"?_delimeter=;", prices, "X-API-Key: "+publisher), 400,
+			`did you mean "_delimiter"?`},
+		"widths": {request("PUT", path+"?_widths=10,x", prices, "X-API-Key: "+publisher), 400,
+			"the width of column 2, is not a number"},
+		"delimiter": {request("PUT", path+"?_delimiter=ab", prices, "X-API-Key: "+publisher), 400,
+			"_delimiter is"},
+		"switch": {request("PUT", path+"?_check=1", prices, "X-API-Key: "+publisher), 400,
+			"write true or false"},
+		"access": {request("PUT", path+"?_access=none", prices, "X-API-Key: "+publisher), 400,
+			"unknown access"},
+		"too large": {request("PUT", path, strings.Repeat("x", 101), "X-API-Key: "+publisher), 413,
+			"larger than 100 bytes"},
+		"empty": {request("PUT", path, "", "X-API-Key: "+publisher), 422, "empty"},
+		"no such version": {request("PUT", path, prices, "X-API-Key: "+publisher, `If-Match: "v0"`), 412,
+			"does not exist"},
+		"not a file": {request("PUT", path, "a,b\n1,2\n\x00\x01\x02\x03\x04\x05\x06\x07",
+			"X-API-Key: "+publisher), 422, "file:"},
+		"malformed digest": {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Digest: sha-256=abc"),
+			400, "malformed Content-Digest"},
+		"another digest": {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Digest: "+digestOf("x")),
+			400, "does not match"},
+		"brotli": {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: br"), 415,
+			"supported: gzip, zstd"},
+		"twice compressed": {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: gzip, gzip"),
+			415, "supported: gzip, zstd"},
+		"compressed form": {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: gzip",
+			"Content-Type: multipart/form-data; boundary=x"), 415, "supported: identity"},
+		"reserved namespace": {request("PUT", "/api/v1/publishes/x/source", prices, "X-API-Key: "+publisher), 403,
+			"publish:publishes/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -303,8 +329,10 @@ func TestPutSource_settings(t *testing.T) {
 		}
 		d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
 		must.NoError(t, err)
-		if d.Access != herb.AccessKey || d.Title != "Prices" || d.Fields[0].Type != herb.TypeText || p.live(t) != `{"id":"1","cost":"2.50"}{"id":"3","cost":"4"}` {
-			t.Errorf("another file has access %s, title %q, fields %v, records %s", d.Access, d.Title, d.Fields, p.live(t))
+		if d.Access != herb.AccessKey || d.Title != "Prices" || d.Fields[0].Type != herb.TypeText ||
+			p.live(t) != `{"id":"1","cost":"2.50"}{"id":"3","cost":"4"}` {
+			t.Errorf("another file has access %s, title %q, fields %v, records %s", d.Access, d.Title,
+				d.Fields, p.live(t))
 		}
 	}
 }
@@ -321,14 +349,17 @@ func TestPutSource_rows(t *testing.T) {
 		t.Fatalf("%d %s: %s", a.status, a.body, p.rows(t))
 	}
 	body, contentType = form(t, "prices.csv", edition)
-	if a := p.put(t, "", body, contentType); a.status != 200 || !strings.Contains(a.body, `"status":"unchanged"`) || p.rows(t) != "1 Fern|2 Moss" {
+	if a := p.put(t, "", body, contentType); a.status != 200 || !strings.Contains(a.body, `"status":"unchanged"`) ||
+		p.rows(t) != "1 Fern|2 Moss" {
 		t.Errorf("the same file gives %d %s: %s", a.status, a.body, p.rows(t))
 	}
 	a := p.put(t, "", "Autumn\nid,name\n1,Fern\n2,Moss\n3,Rose\n")
-	if a.status != 200 || p.rows(t) != "1 Fern|2 Moss|3 Rose" || !strings.Contains(a.body, "the layout of this file is detected") {
+	if a.status != 200 || p.rows(t) != "1 Fern|2 Moss|3 Rose" ||
+		!strings.Contains(a.body, "the layout of this file is detected") {
 		t.Errorf("another file gives %d %s: %s", a.status, a.body, p.rows(t))
 	}
-	if d := p.send(t, "GET", "/descriptor", ""); d.status != 200 || !strings.Contains(d.body, `"title":"Prices"`) || strings.Contains(d.body, "Rows") {
+	if d := p.send(t, "GET", "/descriptor", ""); d.status != 200 || !strings.Contains(d.body, `"title":"Prices"`) ||
+		strings.Contains(d.body, "Rows") {
 		t.Errorf("its descriptor is %d %s", d.status, d.body)
 	}
 }
@@ -337,16 +368,20 @@ func TestPutSource_rows(t *testing.T) {
 func TestPutSource_reading(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
-	if a := p.put(t, "?_delimiter=|&_header=none&_access=key", "a|b;c\n"); a.status != 201 || p.live(t) != `{"column_1":"a","column_2":"b;c"}` {
+	if a := p.put(t, "?_delimiter=|&_header=none&_access=key", "a|b;c\n"); a.status != 201 ||
+		p.live(t) != `{"column_1":"a","column_2":"b;c"}` {
 		t.Fatalf("%d %s: %s", a.status, a.body, p.live(t))
 	}
-	if a := p.put(t, "", "a|b;c\nd|e;f\n"); a.status != 200 || !strings.HasSuffix(p.live(t), `{"column_1":"d","column_2":"e;f"}`) {
+	if a := p.put(t, "", "a|b;c\nd|e;f\n"); a.status != 200 ||
+		!strings.HasSuffix(p.live(t), `{"column_1":"d","column_2":"e;f"}`) {
 		t.Errorf("%d %s: %s", a.status, a.body, p.live(t))
 	}
-	if a := p.put(t, "?_widths=2,3&_allow_breaking=true", "a|b;c\n"); a.status != 200 || p.live(t) != `{"column_1":"a|","column_2":"b;c"}` {
+	if a := p.put(t, "?_widths=2,3&_allow_breaking=true", "a|b;c\n"); a.status != 200 ||
+		p.live(t) != `{"column_1":"a|","column_2":"b;c"}` {
 		t.Errorf("widths instead of the delimiter: %d, live %s", a.status, p.live(t))
 	}
-	if a := p.put(t, "?_delimiter=%3B&_allow_breaking=true", "a|b;c\n"); a.status != 200 || p.live(t) != `{"column_1":"a|b","column_2":"c"}` {
+	if a := p.put(t, "?_delimiter=%3B&_allow_breaking=true", "a|b;c\n"); a.status != 200 ||
+		p.live(t) != `{"column_1":"a|b","column_2":"c"}` {
 		t.Errorf("%d %s: %s", a.status, a.body, p.live(t))
 	}
 	d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
@@ -354,7 +389,8 @@ func TestPutSource_reading(t *testing.T) {
 	if d.Access != herb.AccessKey {
 		t.Errorf("access is %s", d.Access)
 	}
-	if a := p.put(t, "?_access=open&_allow_breaking=true&_force=true", "a|b;c\n"); a.status != 409 || !strings.Contains(a.body, "use _allow_exposure=true\"") {
+	if a := p.put(t, "?_access=open&_allow_breaking=true&_force=true", "a|b;c\n"); a.status != 409 ||
+		!strings.Contains(a.body, "use _allow_exposure=true\"") {
 		t.Errorf("a change of access gives %d %s", a.status, a.body)
 	}
 	if a := p.put(t, "?_access=open&_allow_exposure=true", "a|b;c\n"); a.status != 200 {
@@ -371,27 +407,38 @@ func TestPutSource_form(t *testing.T) {
 		status        int
 		message       string
 	}{
-		"no file":        {"", "", []string{"descriptor", "{}"}, 400, `no part "file"`},
-		"unknown part":   {"a.csv", prices, []string{"name", "x"}, 400, `unknown part "name"; valid parts: file, descriptor, _format`},
-		"both":           {"a.csv", prices, []string{"descriptor", pricesDescriptor, "_header", "1"}, 400, "cannot be combined with a descriptor"},
-		"descriptor":     {"a.csv", prices, []string{"descriptor", `{"resources": [{"title": 1}, {}]}`}, 422, `none of them is "prices"`},
-		"files":          {"a.csv", prices, []string{"descriptor", `{"resources": [{"path": ["a", "b"]}]}`}, 422, "only one can be sent"},
-		"schema file":    {"a.csv", prices, []string{"descriptor", `{"resources": [{"path": "a", "schema": "/etc/passwd"}]}`}, 422, "was not sent"},
-		"inline records": {"a.csv", prices, []string{"descriptor", `{"resources": [{"data": [{"a": 1}]}]}`}, 422, "remove it"},
-		"not JSON":       {"a.csv", prices, []string{"descriptor", `{"resources": `}, 422, "descriptor: line 1: not JSON"},
-		"tables":         {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, nil, 422, `name one of them, with _table: a, b`},
-		"no such table":  {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, []string{"_table", "c"}, 422, `"c"`},
+		"no file": {"", "", []string{"descriptor", "{}"}, 400, `no part "file"`},
+		"unknown part": {"a.csv", prices, []string{"name", "x"}, 400,
+			`unknown part "name"; valid parts: file, descriptor, _format`},
+		"both": {"a.csv", prices, []string{"descriptor", pricesDescriptor, "_header", "1"}, 400,
+			"cannot be combined with a descriptor"},
+		"descriptor": {"a.csv", prices, []string{"descriptor", `{"resources": [{"title": 1}, {}]}`}, 422,
+			`none of them is "prices"`},
+		"files": {"a.csv", prices, []string{"descriptor", `{"resources": [{"path": ["a", "b"]}]}`}, 422,
+			"only one can be sent"},
+		"schema file": {"a.csv", prices,
+			[]string{"descriptor", `{"resources": [{"path": "a", "schema": "/etc/passwd"}]}`}, 422, "was not sent"},
+		"inline records": {"a.csv", prices, []string{"descriptor", `{"resources": [{"data": [{"a": 1}]}]}`}, 422,
+			"remove it"},
+		"not JSON": {"a.csv", prices, []string{"descriptor", `{"resources": `}, 422,
+			"descriptor: line 1: not JSON"},
+		"tables": {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, nil, 422,
+			`name one of them, with _table: a, b`},
+		"no such table": {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, []string{"_table", "c"},
+			422, `"c"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			body, contentType := form(t, tt.file, tt.content, tt.pairs...)
-			if a := p.put(t, "", body, contentType); a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
+			if a := p.put(t, "", body, contentType); a.status != tt.status ||
+				!strings.Contains(a.message(t), tt.message) {
 				t.Errorf("%d %s, want %d %s", a.status, a.body, tt.status, tt.message)
 			}
 		})
 	}
 	q := newPublishing(t, nil)
-	body, contentType := form(t, "a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, "_table", "b", "descriptor", "")
+	body, contentType := form(t, "a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, "_table", "b",
+		"descriptor", "")
 	if a := q.put(t, "", body, contentType); a.status != 201 || q.live(t) != `{"y":"1"}{"y":"3"}` {
 		t.Errorf("%d %s: %s", a.status, a.body, q.live(t))
 	}
@@ -418,7 +465,8 @@ func TestPutSource_concurrent(t *testing.T) {
 		}
 	}
 	during = sent(prices)
-	if a := p.put(t, "", prices+"3,Moss,4\n"); a.status != 409 || !strings.Contains(a.message(t), "another version of shop/prices went live") {
+	if a := p.put(t, "", prices+"3,Moss,4\n"); a.status != 409 ||
+		!strings.Contains(a.message(t), "another version of shop/prices went live") {
 		t.Errorf("another file gives %d %s", a.status, a.body)
 	}
 	during = sent(prices + "4,Ivy,5\n")
@@ -448,7 +496,8 @@ func TestPutSource_async(t *testing.T) {
 	})
 	accepted := p.put(t, "", prices, "Prefer: wait=0")
 	at := accepted.header.Get("Location")
-	if accepted.status != 202 || !strings.HasPrefix(at, "/api/v1/publishes/") || accepted.header.Get("Preference-Applied") != "wait=0" {
+	if accepted.status != 202 || !strings.HasPrefix(at, "/api/v1/publishes/") ||
+		accepted.header.Get("Preference-Applied") != "wait=0" {
 		t.Fatalf("%d %v %s", accepted.status, accepted.header, accepted.body)
 	}
 	type state struct {
@@ -490,8 +539,10 @@ func TestPutSource_disconnect(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
 	r := request("PUT", pricesPath+"/source", "", "X-API-Key: "+publisher)
-	r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(prices), brokenReader{io.ErrUnexpectedEOF})), 1000
-	if a := p.do(t, r); a.status != 400 || !strings.Contains(a.message(t), "ends early") || a.header.Get("Connection") != "close" {
+	r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(prices),
+		brokenReader{io.ErrUnexpectedEOF})), 1000
+	if a := p.do(t, r); a.status != 400 || !strings.Contains(a.message(t), "ends early") ||
+		a.header.Get("Connection") != "close" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if got := p.live(t); !strings.Contains(got, "no such dataset") {
@@ -525,12 +576,14 @@ func TestPutSource_lane(t *testing.T) {
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	must.NoError(t, err)
 	defer conn.Close()
-	_, err = io.WriteString(conn, "PUT "+pricesPath+"/source HTTP/1.1\r\nHost: x\r\nX-API-Key: "+publisher+"\r\nContent-Length: 100\r\n\r\nid,name")
+	_, err = io.WriteString(conn, "PUT "+pricesPath+"/source HTTP/1.1\r\nHost: x\r\nX-API-Key: "+publisher+
+		"\r\nContent-Length: 100\r\n\r\nid,name")
 	must.NoError(t, err)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	must.NoError(t, err)
 	defer response.Body.Close()
-	if message, _ := io.ReadAll(response.Body); response.StatusCode != 400 || !strings.Contains(string(message), "stalled") {
+	if message, _ := io.ReadAll(response.Body); response.StatusCode != 400 ||
+		!strings.Contains(string(message), "stalled") {
 		t.Errorf("%d %s", response.StatusCode, message)
 	}
 	if got := taken(c); len(got) > 0 {
@@ -548,7 +601,8 @@ func TestPutSource_diskSpace(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	free = 1 << 20
-	if a := p.put(t, "", prices+"3,Moss,4\n"); a.status != 507 || !strings.Contains(a.message(t), "not enough disk space") {
+	if a := p.put(t, "", prices+"3,Moss,4\n"); a.status != 507 ||
+		!strings.Contains(a.message(t), "not enough disk space") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if strings.Contains(p.live(t), "Moss") {
@@ -568,7 +622,8 @@ func TestSource(t *testing.T) {
 	if a := p.send(t, "GET", "/source", ""); a.status != 404 {
 		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
 	}
-	first := decode[publishedBody](t, p.put(t, "", prices, `Content-Disposition: attachment; filename="prices 1.csv"`)).Version
+	first := decode[publishedBody](t,
+		p.put(t, "", prices, `Content-Disposition: attachment; filename="prices 1.csv"`)).Version
 	changed := prices + strings.Repeat("3,Moss,4\n", 50_000)
 	p.put(t, "", changed)
 	a := p.send(t, "GET", "/source", "")
@@ -576,18 +631,22 @@ func TestSource(t *testing.T) {
 		t.Errorf("%d, %d bytes, %v", a.status, len(a.body), a.header)
 	}
 	a = p.send(t, "GET", "/source?_version="+first, "")
-	if a.status != 200 || a.body != prices || a.header.Get("Content-Disposition") != `attachment; filename="prices 1.csv"` || a.header.Get("X-Dataset-Version") != first {
+	if a.status != 200 || a.body != prices ||
+		a.header.Get("Content-Disposition") != `attachment; filename="prices 1.csv"` ||
+		a.header.Get("X-Dataset-Version") != first {
 		t.Errorf("%d %q %v", a.status, a.body, a.header)
 	}
 	if a := p.send(t, "GET", "/source?_version="+first, "", `If-None-Match: "`+first+`"`); a.status != 304 {
 		t.Errorf("a known version gives %d", a.status)
 	}
 	for _, key := range []string{"X-API-Key: " + reader, "X: "} {
-		if a := p.do(t, request("GET", pricesPath+"/source", "", key)); a.status != 401 && a.status != 403 || strings.Contains(a.body, "Moss") {
+		if a := p.do(t, request("GET", pricesPath+"/source", "", key)); a.status != 401 && a.status != 403 ||
+			strings.Contains(a.body, "Moss") {
 			t.Errorf("%s gives %d %.100s", key, a.status, a.body)
 		}
 	}
-	if a := p.send(t, "GET", "/descriptor", ""); a.status != 404 || !strings.Contains(a.message(t), "without a descriptor") {
+	if a := p.send(t, "GET", "/descriptor", ""); a.status != 404 ||
+		!strings.Contains(a.message(t), "without a descriptor") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
@@ -602,8 +661,10 @@ func TestSource_public(t *testing.T) {
 		if a := p.put(t, "", body, contentType); a.status != 201 {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
-		for key, status := range map[string]int{"": map[string]int{"open": 200, "key": 401}[access], reader: 200, publisher: 200} {
-			if a := p.do(t, request("GET", pricesPath+"/source", "", "X-API-Key: "+key)); a.status != status || (a.body == prices) != (status == 200) {
+		for key, status := range map[string]int{"": map[string]int{"open": 200, "key": 401}[access], reader: 200,
+			publisher: 200} {
+			if a := p.do(t, request("GET", pricesPath+"/source", "", "X-API-Key: "+key)); a.status != status ||
+				(a.body == prices) != (status == 200) {
 				t.Errorf("access %s, key %q: %d %s", access, key, a.status, a.body)
 			}
 		}
@@ -625,32 +686,42 @@ func TestSource_versions(t *testing.T) {
 		keys         []string
 		source, read []int // statuses of the source and the report of the kept version, by key
 	}{
-		{"both public", open, open, []string{"", elsewhere, reader, onePub}, []int{200, 200, 200, 200}, []int{200, 200, 200, 200}},
+		{"both public", open, open, []string{"", elsewhere, reader, onePub}, []int{200, 200, 200, 200},
+			[]int{200, 200, 200, 200}},
 		{"kept one private", hidden, open, []string{"", reader, onePub}, []int{401, 403, 200}, []int{200, 200, 200}},
 		{"live one private", open, hidden, []string{"", reader, onePub}, []int{401, 403, 200}, []int{200, 200, 200}},
-		{"kept one protected", protected, open, []string{"", elsewhere, reader, onePub}, []int{401, 403, 200, 200}, []int{401, 403, 200, 200}},
-		{"live one protected", open, protected, []string{"", elsewhere, reader, onePub}, []int{401, 403, 200, 200}, []int{401, 403, 200, 200}},
+		{"kept one protected", protected, open, []string{"", elsewhere, reader, onePub}, []int{401, 403, 200, 200},
+			[]int{401, 403, 200, 200}},
+		{"live one protected", open, protected, []string{"", elsewhere, reader, onePub}, []int{401, 403, 200, 200},
+			[]int{401, 403, 200, 200}},
 	} {
 		p := newPublishing(t, nil)
 		versions := make([]string, 2)
 		for i, s := range []settings{tt.kept, tt.live} {
 			body, contentType := form(t, "prices.csv", prices+strings.Repeat("3,Moss,4\n", i), "descriptor",
-				`{"resources": [{"path": "prices.csv", "herbarium": {"source": "`+s.source+`", "access": "`+s.access+`"}}]}`)
+				`{"resources": [{"path": "prices.csv", "herbarium": {"source": "`+s.source+`", "access": "`+
+					s.access+`"}}]}`)
 			a := p.put(t, "?_allow_exposure=true", body, contentType)
-			if versions[i] = decode[publishedBody](t, a).Version; versions[i] == "" {
+			versions[i] = decode[publishedBody](t, a).Version
+			if versions[i] == "" {
 				t.Fatalf("%s: %d %s", tt.name, a.status, a.body)
 			}
 		}
 		for i, key := range tt.keys {
-			source := p.do(t, request("GET", pricesPath+"/source?_version="+versions[0], "", "X-API-Key: "+key, `If-None-Match: "x"`))
+			source := p.do(t, request("GET", pricesPath+"/source?_version="+versions[0], "", "X-API-Key: "+key,
+				`If-None-Match: "x"`))
 			if source.status != tt.source[i] || (source.body == prices) != (source.status == 200) {
-				t.Errorf("%s, key %q: the source gives %d %s, want %d", tt.name, key, source.status, source.body, tt.source[i])
+				t.Errorf("%s, key %q: the source gives %d %s, want %d", tt.name, key, source.status, source.body,
+					tt.source[i])
 			}
-			if known := p.do(t, request("GET", pricesPath+"/source?_version="+versions[0], "", "X-API-Key: "+key, `If-None-Match: "`+versions[0]+`"`)); (known.status == 304) != (tt.source[i] == 200) {
+			if known := p.do(t, request("GET", pricesPath+"/source?_version="+versions[0], "", "X-API-Key: "+key,
+				`If-None-Match: "`+versions[0]+`"`)); (known.status == 304) != (tt.source[i] == 200) {
 				t.Errorf("%s, key %q: a known source gives %d", tt.name, key, known.status)
 			}
-			if report := p.do(t, request("GET", pricesPath+"/report?_version="+versions[0], "", "X-API-Key: "+key)); report.status != tt.read[i] {
-				t.Errorf("%s, key %q: the report gives %d %s, want %d", tt.name, key, report.status, report.body, tt.read[i])
+			if report := p.do(t, request("GET", pricesPath+"/report?_version="+versions[0], "",
+				"X-API-Key: "+key)); report.status != tt.read[i] {
+				t.Errorf("%s, key %q: the report gives %d %s, want %d", tt.name, key, report.status,
+					report.body, tt.read[i])
 			}
 		}
 	}
@@ -666,7 +737,8 @@ func TestPutDescriptor(t *testing.T) {
 	if a := p.send(t, "PUT", "/descriptor", pricesDescriptor); a.status != 409 {
 		t.Errorf("a breaking change gives %d %s", a.status, a.body)
 	}
-	if a := p.send(t, "PUT", "/descriptor?_allow_breaking=true", pricesDescriptor); a.status != 200 || p.live(t) != `{"id":"1","cost":"2.50"}` {
+	if a := p.send(t, "PUT", "/descriptor?_allow_breaking=true", pricesDescriptor); a.status != 200 ||
+		p.live(t) != `{"id":"1","cost":"2.50"}` {
 		t.Errorf("%d %s: %s", a.status, a.body, p.live(t))
 	}
 	a := p.send(t, "GET", "/descriptor", "")
@@ -675,7 +747,8 @@ func TestPutDescriptor(t *testing.T) {
 	if diff := gocmp.Diff(want, got); a.status != 200 || diff != "" {
 		t.Errorf("the descriptor (-want +got):\n%s", diff)
 	}
-	if a := p.send(t, "PUT", "/descriptor", a.body); a.status != 200 || decode[publishedBody](t, a).Status != "unchanged" {
+	if a := p.send(t, "PUT", "/descriptor", a.body); a.status != 200 ||
+		decode[publishedBody](t, a).Status != "unchanged" {
 		t.Errorf("the same descriptor gives %d %s", a.status, a.body)
 	}
 	if a := p.send(t, "PUT", "/descriptor", "{}"); a.status != 422 {
@@ -721,7 +794,8 @@ func TestRollbackAndRemove(t *testing.T) {
 	for _, tt := range []struct {
 		header string
 		status int
-	}{{"X: ", 400}, {`If-Match: "` + first + `"`, 412}, {`If-Match: "` + second + `"`, 204}, {`If-Match: "` + second + `"`, 412}} {
+	}{{"X: ", 400}, {`If-Match: "` + first + `"`, 412}, {`If-Match: "` + second + `"`, 204},
+		{`If-Match: "` + second + `"`, 412}} {
 		if a := p.send(t, "DELETE", "", "", tt.header); a.status != tt.status {
 			t.Errorf("%s gives %d %s", tt.header, a.status, a.body)
 		}
@@ -743,9 +817,12 @@ func TestRollbackAndRemove(t *testing.T) {
 func TestPatchSource_keys(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, schema, file, change, want string }{
-		{"number", "number", "1,Rose,2\n2.50,Fern,3\n3,Moss,4\n", "1.0,Oak,5,\n2.5,,,true\n+4,Elm,6,\n4.0,Ash,7,\n", "1.0 Oak 5|3 Moss 4|4.0 Ash 7"},
-		{"decimal comma", `number", "decimalChar": ",`, "\"1,50\",Rose,2\n2,Fern,3\n", "\"1,5\",Oak,5,\n\"2,0\",,,true\n", "1,5 Oak 5"},
-		{"datetime", "datetime", "2024-02-29T12:00:00Z,Rose,2\n2024-03-01T00:00:00Z,Fern,3\n", "2024-02-29T13:00:00+01:00,Oak,5,\n2024-03-01 00:00:00,,,true\n", "2024-02-29T13:00:00+01:00 Oak 5"},
+		{"number", "number", "1,Rose,2\n2.50,Fern,3\n3,Moss,4\n", "1.0,Oak,5,\n2.5,,,true\n+4,Elm,6,\n4.0,Ash,7,\n",
+			"1.0 Oak 5|3 Moss 4|4.0 Ash 7"},
+		{"decimal comma", `number", "decimalChar": ",`, "\"1,50\",Rose,2\n2,Fern,3\n",
+			"\"1,5\",Oak,5,\n\"2,0\",,,true\n", "1,5 Oak 5"},
+		{"datetime", "datetime", "2024-02-29T12:00:00Z,Rose,2\n2024-03-01T00:00:00Z,Fern,3\n",
+			"2024-02-29T13:00:00+01:00,Oak,5,\n2024-03-01 00:00:00,,,true\n", "2024-02-29T13:00:00+01:00 Oak 5"},
 		{"text", "string", "1,Rose,2\n1.0,Fern,3\n", "1,Oak,5,\n", "1 Oak 5|1.0 Fern 3"},
 	} {
 		p := newPublishing(t, nil)
@@ -756,7 +833,8 @@ func TestPatchSource_keys(t *testing.T) {
 		if a := p.put(t, "", body, contentType); a.status != 201 {
 			t.Errorf("%s: %d %s", tt.name, a.status, a.body)
 		}
-		if a := p.send(t, "PATCH", "/source?_mode=upsert", head+",_deleted\n"+tt.change); a.status != 200 || p.rows(t) != tt.want {
+		if a := p.send(t, "PATCH", "/source?_mode=upsert", head+",_deleted\n"+tt.change); a.status != 200 ||
+			p.rows(t) != tt.want {
 			t.Errorf("%s: %d %s leads to %q, want %q", tt.name, a.status, a.body, p.rows(t), tt.want)
 		}
 	}
@@ -775,7 +853,8 @@ func TestPatchSource_repeatedKeys(t *testing.T) {
 	}
 	for _, change := range []string{"1,Oak,5,\n", "1.0,,,true\n", "3,Ash,6,\n1,Oak,5,\n"} {
 		a := p.send(t, "PATCH", "/source?_mode=upsert&_allow_breaking=true", header+change)
-		if a.status != 409 || !strings.Contains(a.message(t), "the primary key (id) of shop/prices is not unique") || p.rows(t) != "1 Rose 2|1 Fern 3|2 Moss 4" {
+		if a.status != 409 || !strings.Contains(a.message(t), "the primary key (id) of shop/prices is not unique") ||
+			p.rows(t) != "1 Rose 2|1 Fern 3|2 Moss 4" {
 			t.Errorf("%q gives %d %s: %s", change, a.status, a.body, p.rows(t))
 		}
 	}
@@ -799,7 +878,8 @@ func TestPatchSource_noReport(t *testing.T) {
 	must.NoError(t, os.WriteFile(filepath.Join(p.versions, d.Version+".segment"), segment, 0o600))
 	_, err = p.store.AddVersion(t.Context(), d, live, herb.Keep{Versions: 10}, time.Now())
 	must.NoError(t, err)
-	if a := p.send(t, "PATCH", "/source?_mode=append", "id,name,price\n3,Moss,4\n"); a.status != 200 || p.rows(t) != "1 Rose 2.50|2 Fern 3|3 Moss 4" {
+	if a := p.send(t, "PATCH", "/source?_mode=append", "id,name,price\n3,Moss,4\n"); a.status != 200 ||
+		p.rows(t) != "1 Rose 2.50|2 Fern 3|3 Moss 4" {
 		t.Errorf("%d %s: %s", a.status, a.body, p.rows(t))
 	}
 }
@@ -814,7 +894,8 @@ func TestPatchSource(t *testing.T) {
 		{"name": "id", "type": "string"}, {"name": "label", "herbarium": {"from": "name"}}, {"name": "price", "type": "number"}]},
 		"herbarium": {"include": {"kind": ["plant"]}, "expectations": [{"query": "", "min": 1}]}}]}`
 	const header = "id,name,price,kind\n"
-	body, contentType := form(t, "prices.csv", header+"01,Rose,2.50,plant\n02,Fern,-,plant\n03,Pot,1,other\n", "descriptor", descriptor)
+	body, contentType := form(t, "prices.csv", header+"01,Rose,2.50,plant\n02,Fern,-,plant\n03,Pot,1,other\n",
+		"descriptor", descriptor)
 	if a := p.put(t, "", body, contentType); a.status != 201 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
@@ -827,11 +908,13 @@ func TestPatchSource(t *testing.T) {
 		{"?_mode=merge", header, 400, "write append or upsert"},
 		{"?_mode=append&_access=open", header, 400, "_access"},
 		{"?_mode=append", "id,name,kind\n04,Ivy,plant\n", 422, "send a file of the same columns"},
-		{"?_mode=append", header + "04,\"Ivy \"\"x\"\",\n\",4,plant\n05,Spade,9,other\n", 200, `01 Rose 2.50|02 Fern |04 Ivy "x",` + "\n" + ` 4`},
+		{"?_mode=append", header + "04,\"Ivy \"\"x\"\",\n\",4,plant\n05,Spade,9,other\n", 200,
+			`01 Rose 2.50|02 Fern |04 Ivy "x",` + "\n" + ` 4`},
 		{"?_mode=append", header + "04,Ivy,4,plant\n", 409, "primary key (id) is not unique"},
 		{"?_mode=append", header + "06,Oak,many,plant\n", 422, "many"},
 		{"?_mode=upsert", "kind,price,name,id,_deleted\nplant,8,Oak,07,\nplant,3,Fern,02,no\nplant,,,01,true\nplant,5,Elm,07,false\nplant,,,99,1\n", 200, `02 Fern 3|04 Ivy "x",` + "\n" + ` 4|07 Elm 5`},
-		{"?_mode=upsert&_check=true", header + "02,Fern,7,plant\n", 200, `02 Fern 3|04 Ivy "x",` + "\n" + ` 4|07 Elm 5`},
+		{"?_mode=upsert&_check=true", header + "02,Fern,7,plant\n", 200, `02 Fern 3|04 Ivy "x",` + "\n" +
+			` 4|07 Elm 5`},
 		{"?_mode=upsert", header + "07,Elm,6,plant\n", 200, `02 Fern 3|04 Ivy "x",` + "\n" + ` 4|07 Elm 6`},
 	}
 	for _, tt := range steps {
@@ -852,21 +935,26 @@ func TestPatchSource(t *testing.T) {
 	}
 	d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
 	must.NoError(t, err)
-	if d.Title != "Prices" || d.Fields[0].Type != herb.TypeText || d.Fields[2].Type != herb.TypeNumber || len(d.PrimaryKey) != 1 {
+	if d.Title != "Prices" || d.Fields[0].Type != herb.TypeText || d.Fields[2].Type != herb.TypeNumber ||
+		len(d.PrimaryKey) != 1 {
 		t.Errorf("the description is %+v", d)
 	}
-	if a := p.put(t, "", header+"01,Rose,2.50,plant\n02,Fern,-,plant\n"); a.status != 200 || p.rows(t) != "01 Rose 2.50|02 Fern " {
+	if a := p.put(t, "", header+"01,Rose,2.50,plant\n02,Fern,-,plant\n"); a.status != 200 ||
+		p.rows(t) != "01 Rose 2.50|02 Fern " {
 		t.Errorf("a whole file gives %d %s: %s", a.status, a.body, p.rows(t))
 	}
 	q := newPublishing(t, nil)
 	q.put(t, "", prices)
-	if a := q.send(t, "PATCH", "/source?_mode=upsert", prices); a.status != 409 || !strings.Contains(a.message(t), "no primary key") {
+	if a := q.send(t, "PATCH", "/source?_mode=upsert", prices); a.status != 409 ||
+		!strings.Contains(a.message(t), "no primary key") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if a := q.send(t, "PATCH", "/source?_mode=append", "id,name,price\n3,Moss,4\n"); a.status != 200 || q.rows(t) != "1 Rose 2.50|2 Fern 3|3 Moss 4" {
+	if a := q.send(t, "PATCH", "/source?_mode=append", "id,name,price\n3,Moss,4\n"); a.status != 200 ||
+		q.rows(t) != "1 Rose 2.50|2 Fern 3|3 Moss 4" {
 		t.Errorf("%d %s: %s", a.status, a.body, q.rows(t))
 	}
-	if a := q.send(t, "GET", "/source", ""); a.body != "\"id\",\"name\",\"price\"\n\"1\",\"Rose\",\"2.50\"\n\"2\",\"Fern\",\"3\"\n\"3\",\"Moss\",\"4\"\n" {
+	if a := q.send(t, "GET", "/source",
+		""); a.body != "\"id\",\"name\",\"price\"\n\"1\",\"Rose\",\"2.50\"\n\"2\",\"Fern\",\"3\"\n\"3\",\"Moss\",\"4\"\n" {
 		t.Errorf("the source is %q", a.body)
 	}
 }

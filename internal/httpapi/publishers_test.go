@@ -36,14 +36,17 @@ func TestPublishers_checks(t *testing.T) {
 	p := newPublishing(t, func(o *publishingOptions) { o.Publisher = blockedPublisher{o.Publisher} })
 	accepted := 0
 	for {
-		r := request("PUT", "/api/v1/shop/other/source?_check=true", prices, "X-API-Key: "+publisher, "Prefer: respond-async")
+		r := request("PUT", "/api/v1/shop/other/source?_check=true", prices, "X-API-Key: "+publisher,
+			"Prefer: respond-async")
 		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1234", accepted)
 		a := p.do(t, r)
 		if a.status == 202 && accepted < 32 {
 			accepted++
 			continue
 		}
-		if a.status != 503 || a.header.Get("Retry-After") != "10" || !strings.Contains(a.message(t), "your key has 24 publishes (lane publish) at once, its share of the limit of 32") {
+		if a.status != 503 || a.header.Get("Retry-After") != "10" ||
+			!strings.Contains(a.message(t),
+				"your key has 24 publishes (lane publish) at once, its share of the limit of 32") {
 			t.Errorf("after %d checks: %d, Retry-After %q: %s", accepted, a.status, a.header.Get("Retry-After"), a.body)
 		}
 		break
@@ -84,12 +87,14 @@ func TestPublishers_stalledUploads(t *testing.T) {
 		case <-begun:
 			received++
 		case message := <-rejected:
-			if !strings.Contains(message, "your key has 24 publishes (lane publish) at once, its share of the limit of 32") {
+			if !strings.Contains(message,
+				"your key has 24 publishes (lane publish) at once, its share of the limit of 32") {
 				t.Errorf("rejected: %s", message)
 			}
 		}
 	}
-	if a := p.do(t, request("PUT", pricesPath+"/source", prices, "X-API-Key: "+onePub)); a.status != 201 || received != 24 {
+	if a := p.do(t, request("PUT", pricesPath+"/source", prices, "X-API-Key: "+onePub)); a.status != 201 ||
+		received != 24 {
 		t.Errorf("beside %d uploads of one key, another key gets %d: %s", received, a.status, a.body)
 	}
 	close(end)
@@ -123,7 +128,8 @@ func TestRollback_concurrent(t *testing.T) {
 	for range cap(statuses) {
 		sending.Go(func() {
 			w := httptest.NewRecorder()
-			p.ServeHTTP(w, request("POST", pricesPath+"/rollback", `{"to": "`+first+`"}`, "X-API-Key: "+publisher, `If-Match: "`+second+`"`))
+			p.ServeHTTP(w, request("POST", pricesPath+"/rollback", `{"to": "`+first+`"}`, "X-API-Key: "+publisher,
+				`If-Match: "`+second+`"`))
 			statuses <- w.Code
 		})
 	}

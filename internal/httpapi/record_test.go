@@ -10,7 +10,8 @@ import (
 // stock has a composite primary key whose values need escaping.
 func stock() (herb.Dataset, []herb.Record) {
 	fields := []herb.Field{
-		{Name: "site", Type: herb.TypeText, Filterable: true}, {Name: "code", Type: herb.TypeNumber, Filterable: true}, {Name: "note", Type: herb.TypeText},
+		{Name: "site", Type: herb.TypeText, Filterable: true}, {Name: "code", Type: herb.TypeNumber, Filterable: true},
+		{Name: "note", Type: herb.TypeText},
 	}
 	d := herb.Dataset{Ref: herb.Ref{Namespace: "shop", Name: "stock"}, Fields: fields, Version: "v1"}
 	d.PrimaryKey = []string{"site", "code"}
@@ -35,9 +36,12 @@ func TestRecord(t *testing.T) {
 		{"/api/v1/shop/stock/data/e/1", 404, `shop/stock has no record with the key "e/1"`},
 		{"/api/v1/shop/stock/data/a/b/1", 404, "the key has 3 values; the primary key of shop/stock is site/code"},
 		{"/api/v1/shop/stock/data/a", 404, "the key has 1 value; the primary key of shop/stock is site/code"},
-		{"/api/v1/shop/stock/data/x/y", 404, `shop/stock has no record with the key "x/y": code is a number field and "y" is not a number`},
-		{"/api/v1/shop/hidden/data/x", 404, `shop/hidden has no record with the key "x": field "note" is not filterable`},
-		{"/api/v1/shop/stock/data/x/1?page=1", 400, `unknown parameter "page"; valid parameters: api_key, _fields, _version, _typed`},
+		{"/api/v1/shop/stock/data/x/y", 404,
+			`shop/stock has no record with the key "x/y": code is a number field and "y" is not a number`},
+		{"/api/v1/shop/hidden/data/x", 404,
+			`shop/hidden has no record with the key "x": field "note" is not filterable`},
+		{"/api/v1/shop/stock/data/x/1?page=1", 400,
+			`unknown parameter "page"; valid parameters: api_key, _fields, _version, _typed`},
 		{"/api/v1/shop/stock/data/x/1?_fields=cod", 400, `did you mean "code"?`},
 		{"/api/v1/garden/catalog/data/", 404, `did you mean "/api/v1/garden/catalog/data"?`},
 		{"/api/v1/garden/catalog/data/1", 404, "garden/catalog has no primary key"},
@@ -46,7 +50,8 @@ func TestRecord(t *testing.T) {
 	}
 	for _, tt := range tests {
 		a := s.get(t, tt.path)
-		if tt.status == 200 && a.body != tt.want || a.status != tt.status || tt.status != 200 && !strings.Contains(a.message(t), tt.want) {
+		if tt.status == 200 && a.body != tt.want || a.status != tt.status || tt.status != 200 &&
+			!strings.Contains(a.message(t), tt.want) {
 			t.Errorf("%s gives %d %s", tt.path, a.status, a.body)
 		}
 	}
@@ -71,7 +76,8 @@ func TestRecord_list(t *testing.T) {
 	d.Fields[0].Type, d.PrimaryKey = herb.TypeList, []string{"code", "site"}
 	s.library.put(d, []herb.Record{{"a,b", "1", "x"}, {"a, c", "1", "y"}, {"", "1", "z"}, {"A,b", "2", ""}})
 	for path, want := range map[string]string{
-		"1/a%2Cb": "x", "1/a%2C%20c": "y", "1/": "z", "1/a": "", "1/b": "", "1/a%2Cc": "", "1/b%2Ca": "", "2/a%2Cb": "", "1/a%2Cb%2C": "",
+		"1/a%2Cb": "x", "1/a%2C%20c": "y", "1/": "z", "1/a": "", "1/b": "", "1/a%2Cc": "", "1/b%2Ca": "", "2/a%2Cb": "",
+		"1/a%2Cb%2C": "",
 	} {
 		a := s.get(t, "/api/v1/shop/stock/data/"+path+"?_fields=note")
 		if want == "" && a.status != 404 || want != "" && (a.status != 200 || a.body != `{"note":"`+want+`"}`) {
@@ -89,7 +95,8 @@ func TestRecord_tags(t *testing.T) {
 	d.Fields[1].Type = herb.TypeText
 	s.library.put(d, []herb.Record{{"a/b", "c", "x"}, {"a", "b/c", "y"}})
 	one, other := s.get(t, "/api/v1/shop/stock/data/a%2Fb/c"), s.get(t, "/api/v1/shop/stock/data/a/b%2Fc")
-	if one.status != 200 || other.status != 200 || one.body == other.body || one.header.Get("ETag") == other.header.Get("ETag") {
+	if one.status != 200 || other.status != 200 || one.body == other.body ||
+		one.header.Get("ETag") == other.header.Get("ETag") {
 		t.Errorf("%s with %v\n%s with %v", one.body, one.header, other.body, other.header)
 	}
 }
@@ -103,7 +110,8 @@ func TestList_fields(t *testing.T) {
 		status int
 		want   string // part of the body
 	}{
-		{"?_fields=note,site", 200, `{"data":[{"note":"x","site":"a/b"},{"note":"y\"","site":"a/b"},{"note":"","site":"é"}],"meta"`},
+		{"?_fields=note,site", 200,
+			`{"data":[{"note":"x","site":"a/b"},{"note":"y\"","site":"a/b"},{"note":"","site":"é"}],"meta"`},
 		{"?_fields=code&code=2", 200, `{"data":[{"code":"02"}],"meta"`},
 		{"?_fields=", 200, `{"site":"a/b","code":"1","note":"x"}`},
 		{"?_fields=site,cod", 400, `did you mean \"code\"? fields: code, note, site`},

@@ -28,8 +28,9 @@ type route struct {
 	receive func(*response.Writer, *http.Request) (_ *http.Request, done func(), err error)
 
 	// The handler, by what it needs. One of these is set.
-	Nothing     func(*response.Writer, *http.Request) error
-	Description func(*response.Writer, *http.Request, gate.DatasetView) error // the dataset of the path, see gate.Gate.Open
+	Nothing func(*response.Writer, *http.Request) error
+	// the dataset of the path, see gate.Gate.Open
+	Description func(*response.Writer, *http.Request, gate.DatasetView) error
 	Records     func(*response.Writer, *http.Request, gate.DatasetView) error // see gate.Gate.OpenDataset
 	Versions    func(w *response.Writer, r *http.Request, from, to gate.DatasetView) error
 }
@@ -61,11 +62,13 @@ func (a *API) routeTable() []route {
 		{Route: get("/api/v1/search"), Parameters: query.KindSearch, Nothing: h.Search},
 		{Route: get("/openapi.json"), Parameters: query.KindOpenAPI, Nothing: h.OpenAPI},
 		{Route: get("/schemas/datapackage.json"), Parameters: query.KindNone, Nothing: h.DescriptorSchema},
-		{Route: response.Route{Method: http.MethodGet, Pattern: "/healthz", Cost: response.CostProbe}, Nothing: a.health},
+		{Route: response.Route{Method: http.MethodGet, Pattern: "/healthz", Cost: response.CostProbe},
+			Nothing: a.health},
 		{Route: response.Route{Method: http.MethodGet, Pattern: "/readyz", Cost: response.CostProbe}, Nothing: a.ready},
 	}
 	if a.opts.Plants != nil {
-		plants := response.Route{Method: http.MethodPost, Pattern: "/plants", Cost: response.CostWrite, BearerOnly: true}
+		plants := response.Route{Method: http.MethodPost, Pattern: "/plants", Cost: response.CostWrite,
+			BearerOnly: true}
 		routes = append(routes, route{Route: plants, Nothing: a.createPlant})
 	}
 	if a.opts.Agents {
@@ -78,7 +81,8 @@ func (a *API) routeTable() []route {
 	if a.opts.History != nil {
 		routes = append(routes,
 			route{Route: protocol("/feed.atom"), Parameters: query.KindNone, Nothing: h.CatalogueFeed},
-			route{Route: protocol("/datasets/{namespace}/{dataset}/feed.atom"), Parameters: query.KindFeed, Records: h.Feed})
+			route{Route: protocol("/datasets/{namespace}/{dataset}/feed.atom"), Parameters: query.KindFeed,
+				Records: h.Feed})
 	}
 	routes = append(routes, a.changesFiles(datasetPattern+"/changes")...)
 	routes = append(routes, a.dataFiles(data)...)
@@ -310,7 +314,8 @@ func (a *API) rejectPath(w *response.Writer, r *http.Request) {
 		w.Options(r, response.AllMethods)
 		return
 	}
-	if _, meant := a.cleanPath(r); !meant && (r.Method == http.MethodGet || r.Method == http.MethodHead) && a.wantsPage(w, r) {
+	if _, meant := a.cleanPath(r); !meant && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		a.wantsPage(w, r) {
 		rt := a.pageRoute(http.MethodGet, "", PageHandler{Serve: a.opts.Pages.Missing})
 		a.serve(&rt).ServeHTTP(w, r)
 		return

@@ -49,7 +49,8 @@ func TestSearch(t *testing.T) {
 			total := 0
 			for _, d := range body.Datasets {
 				var listing struct{ Meta struct{ Total int } }
-				if err := json.Unmarshal([]byte(s.get(t, d.Links.Data, headers...).body), &listing); err != nil || listing.Meta.Total != d.Total || d.Total == 0 {
+				if err := json.Unmarshal([]byte(s.get(t, d.Links.Data, headers...).body), &listing); err != nil ||
+					listing.Meta.Total != d.Total || d.Total == 0 {
 					t.Errorf("%s: %s has %d records, %v", shown, d.Links.Data, listing.Meta.Total, err)
 				}
 				total += d.Total
@@ -57,7 +58,8 @@ func TestSearch(t *testing.T) {
 			if total != body.Meta.Total || len(body.Datasets) != body.Meta.Datasets || body.Meta.Partial {
 				t.Errorf("%s: %+v", shown, body.Meta)
 			}
-			if strings.Contains(shown, "locked/staff") != (key != "" && (search == "ana" || search == "bo" || search == "-moss")) {
+			if strings.Contains(shown, "locked/staff") != (key != "" &&
+				(search == "ana" || search == "bo" || search == "-moss")) {
 				t.Errorf("%q with %q finds %q", search, key, shown)
 			}
 		}

@@ -89,7 +89,8 @@ func skipResponse(in *bufio.Reader) error {
 			return err
 		}
 		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+			length, err = strconv.Atoi(string(bytes.TrimSpace(value)))
+			if err != nil {
 				return err
 			}
 		}

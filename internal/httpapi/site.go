@@ -17,7 +17,8 @@ import (
 // Site configures what the API and the pages have in common. Library is required.
 type Site struct {
 	Library gate.Library
-	History func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first; nil: the library has none
+	// the kept versions of a dataset, newest first; nil: the library has none
+	History func(context.Context, herb.Ref) ([]versions.Version, error)
 	// PrivateCatalog: datasets that require a key do not exist for clients without one that may
 	// read them. Library is a library.Private, which needs to know the reader of each request.
 	PrivateCatalog bool

@@ -13,7 +13,8 @@ func withVersions(t *testing.T) *service {
 	t.Helper()
 	s := newService(t, nil)
 	fields := []herb.Field{
-		{Name: "code", Type: herb.TypeText, Filterable: true, Sortable: true}, {Name: "_version", Type: herb.TypeText, Filterable: true},
+		{Name: "code", Type: herb.TypeText, Filterable: true, Sortable: true},
+		{Name: "_version", Type: herb.TypeText, Filterable: true},
 	}
 	old, _ := catalog()
 	old.Version, old.Fields, old.PrimaryKey = "v0", fields, []string{"code"}
@@ -35,17 +36,21 @@ func TestVersion(t *testing.T) {
 		status int
 		want   string // part of the body
 	}{
-		{path + "data?_version=v0&per_page=1&page=2", 200, `{"data":[{"code":"b","_version":"y"}],"meta":{"total":3,"page":2`},
+		{path + "data?_version=v0&per_page=1&page=2", 200,
+			`{"data":[{"code":"b","_version":"y"}],"meta":{"total":3,"page":2`},
 		{path + "data?%5Fversion=v0&code=a", 200, `[{"code":"a","_version":"x"}]`},
 		{path + "data?_version=v0&_version[eq]=x&_fields=code", 200, `[{"code":"a"},{"code":"c"}]`},
 		{path + "data?_version=&per_page=1", 200, `"total":60`},
 		{path + "data.csv?_version=v0", 200, "code,_version\r\na,x\r\nb,y\r\nc,x\r\n"},
-		{path + "data.ndjson?_version=v0&sort=-code&_fields=code", 200, "{\"code\":\"c\"}\n{\"code\":\"b\"}\n{\"code\":\"a\"}\n"},
+		{path + "data.ndjson?_version=v0&sort=-code&_fields=code", 200,
+			"{\"code\":\"c\"}\n{\"code\":\"b\"}\n{\"code\":\"a\"}\n"},
 		{path + "data/b?_version=v0", 200, `{"code":"b","_version":"y"}`},
-		{path + "facets?field=_version&_version=v0&buckets=0", 200, `"values":[{"value":"x","count":2},{"value":"y","count":1}]`},
+		{path + "facets?field=_version&_version=v0&buckets=0", 200,
+			`"values":[{"value":"x","count":2},{"value":"y","count":1}]`},
 		{path + "data?_version=v0&title=a", 400, `unknown parameter \"title\"`}, // of the live version
 		{path + "data?_version=v0&_version=v0", 400, `\"_version\" is given more than once`},
-		{path + "data?_version=v9", 410, `{"error":410,"message":"dataset \"garden/catalog\" has no version \"v9\"; versions: v1, v0, protected"}`},
+		{path + "data?_version=v9", 410,
+			`{"error":410,"message":"dataset \"garden/catalog\" has no version \"v9\"; versions: v1, v0, protected"}`},
 		{path + "data.csv?_version=v9", 410, "versions: v1, v0, protected"},
 		{path + "data/b?_version=v9", 410, "versions: v1, v0, protected"},
 		{path + "facets?field=id&_version=v9", 410, "versions: v1, v0, protected"},
@@ -56,7 +61,8 @@ func TestVersion(t *testing.T) {
 		if a.status != tt.status || !strings.Contains(a.body, tt.want) {
 			t.Errorf("%s gives %d %s", tt.target, a.status, a.body)
 		}
-		if got := a.header.Get("X-Dataset-Version"); a.status == 200 && strings.Contains(tt.target, "ersion=v0") && got != "v0" {
+		if got := a.header.Get("X-Dataset-Version"); a.status == 200 && strings.Contains(tt.target, "ersion=v0") &&
+			got != "v0" {
 			t.Errorf("%s is answered from version %q", tt.target, got)
 		}
 	}

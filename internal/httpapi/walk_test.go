@@ -50,7 +50,8 @@ func TestPinnedWalk(t *testing.T) {
 			p.ServeHTTP(w, request("GET", page, ""))
 			id := 2 * (pages - n)
 			want := fmt.Sprintf(`{"data":[{"id":"%d","edition":"e0"},{"id":"%d","edition":"e0"}],"meta":{"total":%d,"page":%d,`, id+1, id, 2*pages, n)
-			if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), want) || w.Header().Get("X-Dataset-Version") != pinned {
+			if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), want) ||
+				w.Header().Get("X-Dataset-Version") != pinned {
 				t.Fatalf("%s: %d %s, want %s", page, w.Code, w.Body, want)
 			}
 			next[version] = ""
@@ -63,7 +64,8 @@ func TestPinnedWalk(t *testing.T) {
 		}
 	}
 	<-published
-	if kept := p.send(t, http.MethodGet, "/versions", ""); strings.Count(kept.body, `"published_at"`) < 20 || p.liveVersion(t) == pinned {
+	if kept := p.send(t, http.MethodGet, "/versions", ""); strings.Count(kept.body, `"published_at"`) < 20 ||
+		p.liveVersion(t) == pinned {
 		t.Errorf("versions are %s", kept.body)
 	}
 }

@@ -25,25 +25,39 @@ func TestInspect_arrays(t *testing.T) {
 		json     bool
 		elements string
 	}{
-		{"without commas", []string{`[{"a":["church","spire"]},{"a":["boat"]}]`}, "church,spire | boat", herb.TypeList, false, "church|spire|boat"},
+		{"without commas", []string{`[{"a":["church","spire"]},{"a":["boat"]}]`}, "church,spire | boat", herb.TypeList,
+			false, "church|spire|boat"},
 		{"with a comma at the end", []string{`[{"a":["church", "spire"]},{"a":[]},{"a":["boat, sailing","church"]}]`},
-			`["church","spire"] |  | ["boat, sailing","church"]`, herb.TypeList, true, "church|spire|boat, sailing|church"},
-		{"with a comma at the start", []string{`[{"a":["boat, sailing"]},{"a":["church"]}]`}, `["boat, sailing"] | ["church"]`, herb.TypeList, true, "boat, sailing|church"},
+			`["church","spire"] |  | ["boat, sailing","church"]`, herb.TypeList, true,
+			"church|spire|boat, sailing|church"},
+		{"with a comma at the start", []string{`[{"a":["boat, sailing"]},{"a":["church"]}]`},
+			`["boat, sailing"] | ["church"]`, herb.TypeList, true, "boat, sailing|church"},
 		{"with a comma in every value", []string{`[{"a":["b, c"]}]`}, `["b, c"]`, herb.TypeList, true, "b, c"},
-		{"with null and empty elements", []string{`[{"a":["b",null]},{"a":["c",""]},{"a":["d"]}]`}, `["b",null] | ["c",""] | ["d"]`, herb.TypeList, true, "b|c|d"},
+		{"with null and empty elements", []string{`[{"a":["b",null]},{"a":["c",""]},{"a":["d"]}]`},
+			`["b",null] | ["c",""] | ["d"]`, herb.TypeList, true, "b|c|d"},
 		{"with brackets", []string{`[{"a":["[b]"]},{"a":["c"]}]`}, `["[b]"] | ["c"]`, herb.TypeList, true, "[b]|c"},
-		{"with escapes", []string{`[{"a":["caf\u00e9, \"bar\""]}]`}, `["café, \"bar\""]`, herb.TypeList, true, `café, "bar"`},
+		{"with escapes", []string{`[{"a":["caf\u00e9, \"bar\""]}]`}, `["café, \"bar\""]`, herb.TypeList, true,
+			`café, "bar"`},
 		{"of numbers", []string{`[{"a":[1.50,2]},{"a":[3]}]`}, "1.50,2 | 3", herb.TypeList, false, "1.50|2|3"},
 		{"nested", []string{`[{"a":["b"]},{"a":[["c"]]}]`}, `["b"] | [["c"]]`, herb.TypeText, false, ""},
-		{"beside text", []string{`[{"a":["b","c"]},{"a":"d"},{"a":["e, f"]}]`}, `["b","c"] | d | ["e, f"]`, herb.TypeText, false, ""},
-		{"beside numbers", []string{`[{"a":[1,2]},{"a":3},{"a":[4,5]}]`}, "[1,2] | 3 | [4,5]", herb.TypeText, false, ""},
-		{"of numbers beside an empty one", []string{`[{"a":[1,2]},{"a":[]},{"a":null},{"a":[4,5]}]`}, "1,2 |  |  | 4,5", herb.TypeList, false, "1|2|4|5"},
-		{"in the second file only", []string{`[{"b":1}]`, `[{"b":1,"a":[1,2]}]`}, " | 1,2", herb.TypeList, false, "1|2"},
-		{"in records that are arrays", []string{`[["x"],[["b"]],[["c, d"]]]`}, `["b"] | ["c, d"]`, herb.TypeList, true, "b|c, d"},
-		{"in records that are arrays without names", []string{`[[["b"]],[["c, d"]]]`}, `["b"] | ["c, d"]`, herb.TypeList, true, "b|c, d"},
-		{"in objects", []string{`[{"o":{"a":["b"]}},{"o":{"a":["c, d"]}}]`}, `["b"] | ["c, d"]`, herb.TypeList, true, "b|c, d"},
-		{"in lines", []string{"{\"a\":[\"b\"]}\n{\"a\":[\"c, d\"]}\n"}, `["b"] | ["c, d"]`, herb.TypeList, true, "b|c, d"},
-		{"in another file", []string{`[{"a":["b"]}]`, `[{"a":["c, d"]}]`}, `["b"] | ["c, d"]`, herb.TypeList, true, "b|c, d"},
+		{"beside text", []string{`[{"a":["b","c"]},{"a":"d"},{"a":["e, f"]}]`}, `["b","c"] | d | ["e, f"]`,
+			herb.TypeText, false, ""},
+		{"beside numbers", []string{`[{"a":[1,2]},{"a":3},{"a":[4,5]}]`}, "[1,2] | 3 | [4,5]",
+			herb.TypeText, false, ""},
+		{"of numbers beside an empty one", []string{`[{"a":[1,2]},{"a":[]},{"a":null},{"a":[4,5]}]`}, "1,2 |  |  | 4,5",
+			herb.TypeList, false, "1|2|4|5"},
+		{"in the second file only", []string{`[{"b":1}]`, `[{"b":1,"a":[1,2]}]`}, " | 1,2", herb.TypeList,
+			false, "1|2"},
+		{"in records that are arrays", []string{`[["x"],[["b"]],[["c, d"]]]`}, `["b"] | ["c, d"]`, herb.TypeList,
+			true, "b|c, d"},
+		{"in records that are arrays without names", []string{`[[["b"]],[["c, d"]]]`}, `["b"] | ["c, d"]`,
+			herb.TypeList, true, "b|c, d"},
+		{"in objects", []string{`[{"o":{"a":["b"]}},{"o":{"a":["c, d"]}}]`}, `["b"] | ["c, d"]`, herb.TypeList,
+			true, "b|c, d"},
+		{"in lines", []string{"{\"a\":[\"b\"]}\n{\"a\":[\"c, d\"]}\n"}, `["b"] | ["c, d"]`, herb.TypeList,
+			true, "b|c, d"},
+		{"in another file", []string{`[{"a":["b"]}]`, `[{"a":["c, d"]}]`}, `["b"] | ["c, d"]`, herb.TypeList,
+			true, "b|c, d"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +91,8 @@ func TestInspect_arrays(t *testing.T) {
 				t.Errorf("longest %d; want %d", r.Longest, longest)
 			}
 			if f.Type != tt.field || f.Notation.JSON != tt.json || strings.Join(elements, "|") != tt.elements {
-				t.Errorf("type %s, JSON %t, elements %q; want %s, %t, %q", f.Type, f.Notation.JSON, elements, tt.field, tt.json, tt.elements)
+				t.Errorf("type %s, JSON %t, elements %q; want %s, %t, %q", f.Type, f.Notation.JSON, elements, tt.field,
+					tt.json, tt.elements)
 			}
 		})
 	}
@@ -93,7 +108,8 @@ func TestInspect_arraysOfOneColumn(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	previous := ingest.Previous{Hash: table.Dataset.SourceHash, Bytes: int64(len(content))}
-	if _, err := ingest.Inspect(t.Context(), src, ingest.Options{Previous: previous}); !errors.Is(err, ingest.ErrUnchanged) {
+	if _, err := ingest.Inspect(t.Context(), src, ingest.Options{Previous: previous}); !errors.Is(err,
+		ingest.ErrUnchanged) {
 		t.Errorf("again: %v; the hash must not depend on how the file had to be read", err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 func benchmarkFiles(b *testing.B, run func(b *testing.B, src ingest.Source)) {
 	for name, row := range map[string]func(i int) string{
 		"bench.csv": func(i int) string {
-			return fmt.Sprintf("%d,Plant %d,\"A plant, said to be \"\"hardy\"\", of the %dth bed; it flowers late and keeps its leaves.\",2024-05-%02d,"+
+			return fmt.Sprintf("%d,Plant %d,\"A plant, said to be \"\"hardy\"\", of the %dth bed; it flowers late "+
+				"and keeps its leaves.\",2024-05-%02d,"+
 				"https://garden.example/plants/%d,%d.50,\"shade,hardy\"\n", i, i, i%97, 1+i%28, i, i%300)
 		},
 		"bench.ndjson": func(i int) string {

@@ -55,7 +55,8 @@ func testSQLiteLog(t *testing.T, src ingest.Source) {
 
 func TestBinary_Progress(t *testing.T) {
 	t.Parallel()
-	path := database(t, `CREATE TABLE t (a)`, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 20000)
+	path := database(t, `CREATE TABLE t (a)`,
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 20000)
 		INSERT INTO t SELECT i FROM n`)
 	info, err := os.Stat(path)
 	if err != nil {
@@ -104,29 +105,38 @@ func TestXLSX_RightOfHeader(t *testing.T) {
 		notes       []string
 	}{
 		{
-			"the first record is wider", header + `<row r="2"><c><v>1</v></c><c><v>2</v></c><c><v>3</v></c></row><row r="3"><c><v>4</v></c></row>`,
+			"the first record is wider",
+			header + `<row r="2"><c><v>1</v></c><c><v>2</v></c><c><v>3</v></c></row><row r="3"><c><v>4</v></c></row>`,
 			ingest.Source{}, table{{"a", "b", "column_3"}, {"1", "2", "3"}, {"4", "", ""}}, []string{note},
 		}, {
-			"the last record is wider", header + `<row r="3"><c><v>4</v></c></row><row r="2"><c r="E2"><v>5</v></c></row>`,
+			"the last record is wider",
+			header + `<row r="3"><c><v>4</v></c></row><row r="2"><c r="E2"><v>5</v></c></row>`,
 			ingest.Source{}, table{{"a", "b", "column_5"}, {"4", "", ""}, {"", "", "5"}},
-			[]string{"left out: 2 columns without a name and without values: 3, 4", strings.ReplaceAll(note, "C2", "E2")},
+			[]string{"left out: 2 columns without a name and without values: 3, 4",
+				strings.ReplaceAll(note, "C2", "E2")},
 		}, {
-			"the name is taken", strings.ReplaceAll(header, "<t>b<", "<t>column_3<") + `<row r="2"><c r="C2"><v>3</v></c></row>`,
-			ingest.Source{Dialect: dialect{HeaderRows: []int{1}}}, table{{"a", "column_3", "column_3_2"}, {"", "", "3"}}, []string{note},
+			"the name is taken", strings.ReplaceAll(header, "<t>b<", "<t>column_3<") +
+				`<row r="2"><c r="C2"><v>3</v></c></row>`,
+			ingest.Source{Dialect: dialect{HeaderRows: []int{1}}},
+			table{{"a", "column_3", "column_3_2"}, {"", "", "3"}}, []string{note},
 		}, {
-			"a title above the header is no record", `<row r="1"><c r="D1"><v>2024</v></c></row>` + strings.ReplaceAll(header, `1"`, `2"`) +
+			"a title above the header is no record", `<row r="1"><c r="D1"><v>2024</v></c></row>` +
+				strings.ReplaceAll(header, `1"`, `2"`) +
 				`<row r="3"><c><v>1</v></c></row>`,
 			ingest.Source{Dialect: dialect{HeaderRows: []int{2}}}, table{{"a", "b"}, {"1", ""}}, nil,
 		}, {
-			"a schema that lists it", header + `<row r="2"><c><v>1</v></c></row><row r="2"><c r="C2"><v>3</v></c></row>`,
+			"a schema that lists it",
+			header + `<row r="2"><c><v>1</v></c></row><row r="2"><c r="C2"><v>3</v></c></row>`,
 			ingest.Source{Fields: []ingest.FieldSetting{{Name: "a"}, {Name: "x", From: "column_3"}}},
 			table{{"a", "x"}, {"1", ""}, {"", "3"}}, []string{note},
 		}, {
-			"missing values of its own", header + `<row r="2"><c><v>1</v></c></row><row r="2"><c><v>3</v></c><c r="C2"><v>3</v></c></row>`,
+			"missing values of its own",
+			header + `<row r="2"><c><v>1</v></c></row><row r="2"><c><v>3</v></c><c r="C2"><v>3</v></c></row>`,
 			ingest.Source{Fields: []ingest.FieldSetting{{Name: "a"}, missing("column_3", "3")}},
 			table{{"a", "column_3"}, {"1", ""}, {"3", ""}}, []string{note},
 		}, {
-			"rows by its value", header + `<row r="2"><c><v>1</v></c></row><row r="2"><c><v>2</v></c><c r="C2"><v>3</v></c></row>`,
+			"rows by its value", header +
+				`<row r="2"><c><v>1</v></c></row><row r="2"><c><v>2</v></c><c r="C2"><v>3</v></c></row>`,
 			ingest.Source{Include: []ingest.Condition{{Column: "column_3", Values: []string{"3"}}}},
 			table{{"a", "b", "column_3"}, {"2", "", "3"}}, []string{note},
 		},

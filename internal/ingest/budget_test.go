@@ -23,7 +23,8 @@ func TestInspect_Expansion(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			path := writeFile(t, t.TempDir(), c.File, c.Content)
 			var err error
-			used := rowstest.Allocated(func() { _, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}) })
+			used := rowstest.Allocated(
+				func() { _, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}) })
 			if herb.CodeOf(err) != herb.CodeInvalid || !regexp.MustCompile(c.Want).MatchString(err.Error()) {
 				t.Errorf("got error %v", err)
 			}
@@ -62,17 +63,20 @@ func TestInspect_NoNamedCopies(t *testing.T) {
 				t.Errorf("%s: %d files, error %v", name, len(left), err)
 			}
 		}
-		table, err := ingest.Inspect(t.Context(), ingest.Source{Path: writeFile(t, dir, name, content)}, ingest.Options{Progress: func(int64, int64) { check() }})
+		table, err := ingest.Inspect(t.Context(), ingest.Source{Path: writeFile(t, dir, name, content)},
+			ingest.Options{Progress: func(int64, int64) { check() }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := 0
 		for _, err := range table.Records(t.Context()) {
-			if n++; err != nil {
+			n++
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if check(); checks < 3 || n < 50_000 || table.Close() != nil {
+		check()
+		if checks < 3 || n < 50_000 || table.Close() != nil {
 			t.Errorf("%s: %d checks, %d records", name, checks, n)
 		}
 	}
@@ -107,7 +111,8 @@ func FuzzInspect(f *testing.F) {
 		var err error
 		used := rowstest.Allocated(func() {
 			var table *ingest.Table
-			if table, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}); err == nil {
+			table, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{})
+			if err == nil {
 				err = table.Close()
 			}
 		})

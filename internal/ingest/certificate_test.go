@@ -44,7 +44,8 @@ func (f *fixedRows) Next() ([][]byte, error) {
 func readFixed(t *testing.T, src Source, names []string, content [][]string) (*pass, error) {
 	t.Helper()
 	src.Input = io.NewSectionReader(strings.NewReader("x"), 0, 1)
-	format := rows.Format{Name: "csv", Open: func(context.Context, rows.File, rows.Options, *rows.Budget) (rows.Rows, error) {
+	format := rows.Format{Name: "csv", Open: func(context.Context, rows.File, rows.Options,
+		*rows.Budget) (rows.Rows, error) {
 		return &fixedRows{names: names, rows: content}, nil
 	}}
 	p, err := newPass(src, Options{}, []rows.Format{format})
@@ -81,14 +82,22 @@ func TestReconcile_faults(t *testing.T) {
 	}{
 		{"no fault", Source{}, nil, nil, ""},
 		{"no fault, narrowed", include, nil, nil, ""},
-		{"no fault, a column hidden and one shown twice", Source{Fields: []FieldSetting{{Name: "x", From: "a"}, {Name: "y", From: "a"}, {Name: "b"}}}, nil, nil, ""},
-		{"a cell is lost", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], ""} }, "but the listing has 5"},
-		{"columns are swapped", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[2], r[1], r[0]} }, `field "a" does not hold the values of column "a"`},
-		{"a value is changed", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], strings.ToUpper(r[2])} }, `field "c" does not hold`},
+		{"no fault, a column hidden and one shown twice",
+			Source{Fields: []FieldSetting{{Name: "x", From: "a"}, {Name: "y", From: "a"}, {Name: "b"}}}, nil, nil, ""},
+		{"a cell is lost", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], ""} },
+			"but the listing has 5"},
+		{"columns are swapped", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[2], r[1], r[0]} },
+			`field "a" does not hold the values of column "a"`},
+		{"a value is changed", Source{}, nil, func(r herb.Record) herb.Record {
+			return herb.Record{r[0], r[1], strings.ToUpper(r[2])}
+		}, `field "c" does not hold`},
 		{"the spill file loses a row", Source{}, respill(content[0], content[2]), nil, "but the listing has 6"},
-		{"the spill file loses a row, narrowed", include, respill(content[1], content[2]), nil, "but the listing has 2"},
-		{"the spill file swaps two values", Source{}, respill([]string{"3", "x", "p"}, content[1], []string{"1", "z", "NA"}), nil, `field "a" does not hold`},
-		{"the view empties another cell", include, func(p *pass) { p.view.removed[1].Filled++ }, nil, "changed column 2"},
+		{"the spill file loses a row, narrowed", include, respill(content[1], content[2]), nil,
+			"but the listing has 2"},
+		{"the spill file swaps two values", Source{},
+			respill([]string{"3", "x", "p"}, content[1], []string{"1", "z", "NA"}), nil, `field "a" does not hold`},
+		{"the view empties another cell", include, func(p *pass) { p.view.removed[1].Filled++ }, nil,
+			"changed column 2"},
 		{"the view keeps a cell in the wrong column", include, func(p *pass) {
 			p.view.kept[0], p.view.kept[1] = p.view.kept[1], p.view.kept[0]
 		}, nil, "changed column 1"},

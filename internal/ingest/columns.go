@@ -29,7 +29,8 @@ func (p *pass) compareColumns(columns []rows.Column) error {
 		}
 	}
 	if len(got) != len(want) {
-		return herb.Invalidf("the file has %d columns, and %s has %d; all parts must have the same columns in the same order", len(got),
+		return herb.Invalidf("the file has %d columns, and %s has %d; all parts must have the same columns in the "+
+			"same order", len(got),
 			first, len(want))
 	}
 	return nil
@@ -62,7 +63,8 @@ func (p *pass) align(columns []rows.Column) error {
 		p.index = append(p.index, at)
 	}
 	if len(p.columns) > rows.MaxColumns {
-		return herb.Invalidf("the files have more than %d columns together; at most %d are possible", rows.MaxColumns, rows.MaxColumns)
+		return herb.Invalidf("the files have more than %d columns together; at most %d are possible", rows.MaxColumns,
+			rows.MaxColumns)
 	}
 	return nil
 }
@@ -110,14 +112,16 @@ func match(src Source, columns []string, keyed bool) (pick, added []int, notes [
 	for k, f := range src.Fields {
 		switch i := pick[k]; {
 		case i >= 0 && trimName(columns[i]) != trimName(f.Column()):
-			notes = append(notes, fmt.Sprintf("field %q is column %q, which differs in upper and lower case", f.Name, columns[i]))
+			notes = append(notes, fmt.Sprintf("field %q is column %q, which differs in upper and lower case", f.Name,
+				columns[i]))
 		case i < 0 && byPosition:
 			pick[k], taken[k] = k, true
 		}
 	}
 	for _, i := range newColumns(src, columns, taken) {
 		taken[i], added = true, append(added, i)
-		notes = append(notes, fmt.Sprintf("column %q is new and is published; to hide it, publish the file with a descriptor that does not list it", columns[i]))
+		notes = append(notes, fmt.Sprintf("column %q is new and is published; to hide it, publish the file with a "+
+			"descriptor that does not list it", columns[i]))
 	}
 	unmatched, err := checkUnmatched(src, columns, pick, taken)
 	return pick, added, append(notes, unmatched...), err
@@ -137,7 +141,8 @@ func newColumns(src Source, columns []string, taken []bool) (added []int) {
 		known[herb.FoldColumn(f.Name)], known[herb.FoldColumn(f.Column())] = true, true
 	}
 	for i, name := range columns {
-		if isUnnamed := name == fmt.Sprintf("column_%d", i+1); !taken[i] && !isUnnamed && !known[herb.FoldColumn(name)] {
+		if isUnnamed := name == fmt.Sprintf("column_%d", i+1); !taken[i] && !isUnnamed &&
+			!known[herb.FoldColumn(name)] {
 			known[herb.FoldColumn(name)] = true
 			added = append(added, i)
 		}
@@ -193,7 +198,8 @@ func checkUnmatched(src Source, columns []string, pick []int, taken []bool) (not
 		}
 	}
 	if len(absent) > 0 {
-		notes = append(notes, "no column was found for what the schema describes as "+rows.JoinNames(absent)+"; it is left out"+
+		notes = append(notes, "no column was found for what the schema describes as "+rows.JoinNames(absent)+
+			"; it is left out"+
 			similarColumns(absent, hidden))
 	}
 	if len(hidden) > 0 && optional { // a schema written for other programs may lack columns by mistake

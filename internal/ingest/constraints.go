@@ -27,7 +27,8 @@ func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Fiel
 		if err == nil && c.pattern != nil {
 			instructions += c.pattern.Size()
 			if instructions > pattern.MaxInstructions {
-				err = herb.Invalidf("the patterns of the schema compile to more than %s instructions; write fewer or shorter ones", herb.Count(pattern.MaxInstructions))
+				err = herb.Invalidf("the patterns of the schema compile to more than %s instructions; write fewer or "+
+					"shorter ones", herb.Count(pattern.MaxInstructions))
 			}
 		}
 		if err != nil {
@@ -63,7 +64,8 @@ func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Fiel
 				return herb.AtField(c.field.Name, pattern.ErrSteps(c.expression))
 			}
 			if broken != "" {
-				violations = append(violations, fmt.Sprintf("%s: field %q %s", p.locate(stored), rows.Clip(c.field.Name), broken))
+				violations = append(violations,
+					fmt.Sprintf("%s: field %q %s", p.locate(stored), rows.Clip(c.field.Name), broken))
 			}
 		}
 		if len(violations) >= value.MaxMisfits {
@@ -74,7 +76,8 @@ func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Fiel
 	if len(violations) == 0 {
 		return nil
 	}
-	return herb.Invalidf("values violate the constraints of the schema: %s; correct the values or the constraints", strings.Join(violations, "; "))
+	return herb.Invalidf("values violate the constraints of the schema: %s; correct the values or the constraints",
+		strings.Join(violations, "; "))
 }
 
 // fieldCheck checks the values of a field.
@@ -118,14 +121,18 @@ func (v *view) newFieldCheck(f exposedField, field *herb.Field, budget *pattern.
 	}{
 		{"minimum", set.Minimum, func(order int) bool { return order >= 0 }, "less than the minimum"},
 		{"maximum", set.Maximum, func(order int) bool { return order <= 0 }, "more than the maximum"},
-		{"exclusiveMinimum", set.ExclusiveMinimum, func(order int) bool { return order > 0 }, "not more than the exclusive minimum"},
-		{"exclusiveMaximum", set.ExclusiveMaximum, func(order int) bool { return order < 0 }, "not less than the exclusive maximum"},
+		{"exclusiveMinimum", set.ExclusiveMinimum, func(order int) bool { return order > 0 },
+			"not more than the exclusive minimum"},
+		{"exclusiveMaximum", set.ExclusiveMaximum, func(order int) bool { return order < 0 },
+			"not less than the exclusive maximum"},
 	} {
 		if bound.value == "" {
 			continue
 		}
 		if !field.Type.IsScalar() {
-			v.notes = append(v.notes, fmt.Sprintf("field %q: the constraint %s is not checked, because the values compare as %s", field.Name, bound.name, field.Type))
+			v.notes = append(v.notes,
+				fmt.Sprintf("field %q: the constraint %s is not checked, because the values compare as %s", field.Name,
+					bound.name, field.Type))
 			continue
 		}
 		limit, err := boundKey(field, bound.name, bound.value)
@@ -176,7 +183,8 @@ func boundKey(f *herb.Field, name, value string) (string, error) {
 	canonical, status := text.Bound(f, value)
 	key, ok := text.Key(f.Type, canonical)
 	if status != text.Valid || !ok {
-		return "", herb.Invalidf("the constraint %s is %q, which is not a %s, such as %s", name, rows.Clip(value), f.Type, text.Example(f))
+		return "", herb.Invalidf("the constraint %s is %q, which is not a %s, such as %s", name, rows.Clip(value),
+			f.Type, text.Example(f))
 	}
 	return key, nil
 }

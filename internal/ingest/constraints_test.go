@@ -15,7 +15,8 @@ import (
 // TestConstraints checks the values of a column against the constraints of its field.
 func TestConstraints(t *testing.T) {
 	t.Parallel()
-	const numbers, dates, texts, lists = "1,5\n10\n\n7,0", "01.02.2024\n15.03.2024\n\n30.04.2024", "rose\nMoss\n\nGrün", "\"a,b\"\nc\n\n\"d,e,f\""
+	const numbers, dates, texts, lists = "1,5\n10\n\n7,0", "01.02.2024\n15.03.2024\n\n30.04.2024", "rose\nMoss\n\nGrün",
+		"\"a,b\"\nc\n\n\"d,e,f\""
 	number, date := value.Schema{Type: "number", DecimalChar: ","}, value.Schema{Type: "date", Format: "%d.%m.%Y"}
 	text, list := value.Schema{Type: "string"}, value.Schema{Type: "list"}
 	type set = descriptor.Constraints
@@ -28,14 +29,18 @@ func TestConstraints(t *testing.T) {
 	}{
 		{"required", texts, text, set{Required: true}, `line 4: field "a" is required and has no value`},
 		{"minimum", numbers, number, set{Minimum: "1.5", Maximum: "10"}, ""},
-		{"below the minimum", numbers, number, set{Minimum: "2"}, `line 2: field "a" is "1,5", less than the minimum 2`},
-		{"minimum in the notation of the field", numbers, number, set{Minimum: "1,6"}, `"1,5", less than the minimum 1,6`},
-		{"above the maximum", numbers, number, set{Maximum: "9.9"}, `line 3: field "a" is "10", more than the maximum 9.9`},
+		{"below the minimum", numbers, number, set{Minimum: "2"},
+			`line 2: field "a" is "1,5", less than the minimum 2`},
+		{"minimum in the notation of the field", numbers, number, set{Minimum: "1,6"},
+			`"1,5", less than the minimum 1,6`},
+		{"above the maximum", numbers, number, set{Maximum: "9.9"},
+			`line 3: field "a" is "10", more than the maximum 9.9`},
 		{"exclusive minimum", numbers, number, set{ExclusiveMinimum: "1.5"}, "not more than the exclusive minimum"},
 		{"exclusive maximum", numbers, number, set{ExclusiveMaximum: "10.0"}, "not less than the exclusive maximum"},
 		{"dates", dates, date, set{Minimum: "2024-02-01", Maximum: "2024-04-30"}, ""},
 		{"a later date", dates, date, set{Maximum: "2024-04-01"}, `"30.04.2024", more than the maximum 2024-04-01`},
-		{"a bound of another type", numbers, number, set{Minimum: "soon"}, `the constraint minimum is "soon", which is not a number`},
+		{"a bound of another type", numbers, number, set{Minimum: "soon"},
+			`the constraint minimum is "soon", which is not a number`},
 		{"lengths", texts, text, set{MinLength: 4, MaxLength: new(4)}, ""},
 		{"too short", texts, text, set{MinLength: 5}, `"rose", which has 4 characters; the minimum is 5`},
 		{"too long", texts, text, set{MaxLength: new(0)}, "the maximum is 0"},
@@ -44,13 +49,15 @@ func TestConstraints(t *testing.T) {
 		{"pattern of a part", texts, text, set{Pattern: `os`}, `"rose", which does not match the pattern "os"`},
 		{"alternatives", texts, text, set{Pattern: `rose|Moss`}, `"Grün", which does not match`},
 		{"enum", texts, text, set{Enum: []string{"rose", "Moss", "Grün"}}, ""},
-		{"another value", texts, text, set{Enum: []string{"rose", "moss", "Grün"}}, `"Moss", which is none of rose, moss, Grün`},
+		{"another value", texts, text, set{Enum: []string{"rose", "moss", "Grün"}},
+			`"Moss", which is none of rose, moss, Grün`},
 		{"enum by value", numbers, number, set{Enum: []string{"1.50", "10", "7"}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			path := writeFile(t, t.TempDir(), "x.tsv", "a\tb\n"+strings.ReplaceAll(c.values, "\n", "\tx\n")+"\tx\n")
-			src := ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", Schema: c.schema, Constraints: c.constraints}, {Name: "b"}}}
+			src := ingest.Source{Path: path,
+				Fields: []ingest.FieldSetting{{Name: "a", Schema: c.schema, Constraints: c.constraints}, {Name: "b"}}}
 			src.Dialect.Header = "present"
 			found, err := ingest.Inspect(t.Context(), src, ingest.Options{})
 			switch {
@@ -73,11 +80,14 @@ func TestConstraints_patternLimits(t *testing.T) {
 	header, line := "a", "x"
 	for i := range 60 {
 		header, line = fmt.Sprintf("%s,f%d", header, i), line+",x"
-		many.Fields = append(many.Fields, ingest.FieldSetting{Name: fmt.Sprint("f", i), Constraints: descriptor.Constraints{Pattern: "[a-z]{0,999}"}})
+		many.Fields = append(many.Fields,
+			ingest.FieldSetting{Name: fmt.Sprint("f", i), Constraints: descriptor.Constraints{Pattern: "[a-z]{0,999}"}})
 	}
 	many.Path = writeFile(t, t.TempDir(), "x.csv", header+"\n"+line+"\n")
-	slow := ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", "a,b\n"+strings.Repeat(strings.Repeat("a", 400)+"!,x\n", 1000))}
-	slow.Fields = []ingest.FieldSetting{{Name: "a", Constraints: descriptor.Constraints{Pattern: `(.*a){320}.*`}}, {Name: "b"}}
+	slow := ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv",
+		"a,b\n"+strings.Repeat(strings.Repeat("a", 400)+"!,x\n", 1000))}
+	slow.Fields = []ingest.FieldSetting{{Name: "a", Constraints: descriptor.Constraints{Pattern: `(.*a){320}.*`}},
+		{Name: "b"}}
 	for want, src := range map[string]ingest.Source{
 		`the patterns of the schema compile to more than 100,000 instructions`:                                                many,
 		`field "a": checking the pattern "(.*a){320}.*" takes too long: more than 200,000,000 steps beyond 100 for each byte`: slow,
@@ -94,9 +104,13 @@ func TestConstraints_patternLimits(t *testing.T) {
 func TestConstraints_notChecked(t *testing.T) {
 	t.Parallel()
 	path := writeFile(t, t.TempDir(), "x.csv", "a,b\nx,y\nz,w\n")
-	found := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", Constraints: descriptor.Constraints{Minimum: "1"}}, {Name: "b"}},
+	found := inspect(t, ingest.Source{
+		Path: path, Fields: []ingest.FieldSetting{{Name: "a", Constraints: descriptor.Constraints{Minimum: "1"}},
+			{Name: "b"}},
 		UniqueKeys: [][]string{{"a"}, {"c"}}})
-	if got := strings.Join(found.Dataset.Report.Notes, "\n"); !strings.Contains(got, "the constraint minimum is not checked") || !strings.Contains(got, `a unique key is not used, because there is no field "c"`) {
+	if got := strings.Join(found.Dataset.Report.Notes, "\n"); !strings.Contains(got,
+		"the constraint minimum is not checked") || !strings.Contains(got,
+		`a unique key is not used, because there is no field "c"`) {
 		t.Errorf("notes: %s", got)
 	}
 	if keys := found.Source.UniqueKeys; len(keys) != 1 || keys[0][0] != "a" {

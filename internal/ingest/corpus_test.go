@@ -23,7 +23,8 @@ func TestCorpus(t *testing.T) {
 			if diff := cmp.Diff(tt.Want, got); diff != "" && tt.Want != nil {
 				t.Errorf("rows (-want +got):\n%s", diff)
 			}
-			if all := strings.Join(warnings, "\n"); len(warnings) > 1 || (all == "") != (tt.Warning == "") || !strings.Contains(all, tt.Warning) {
+			if all := strings.Join(warnings, "\n"); len(warnings) > 1 || (all == "") != (tt.Warning == "") ||
+				!strings.Contains(all, tt.Warning) {
 				t.Errorf("warnings %q, want %q", warnings, tt.Warning)
 			}
 		})

@@ -21,7 +21,8 @@ func TestExclusions(t *testing.T) {
 		{"no rule", nil, nil},
 		{"left out", []string{"Total"}, []string{`1 row left out by exclude: name is "Total"`}},
 		{"byte by byte", []string{"total", "Total "}, []string{
-			`exclude leaves out no row: no row has "total" in name`, `exclude leaves out no row: no row has "Total " in name`}},
+			`exclude leaves out no row: no row has "total" in name`,
+			`exclude leaves out no row: no row has "Total " in name`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -48,14 +49,16 @@ func TestExclusions_many(t *testing.T) {
 	for i := range 60 {
 		values = append(values, fmt.Sprint(i))
 	}
-	src := ingest.Source{Path: writeFile(t, t.TempDir(), "a.csv", "n,m\n1,a\n2,b\n59,c\n99,d\n"), Exclude: []ingest.Condition{{Column: "n", Values: values}}}
+	src := ingest.Source{Path: writeFile(t, t.TempDir(), "a.csv", "n,m\n1,a\n2,b\n59,c\n99,d\n"),
+		Exclude: []ingest.Condition{{Column: "n", Values: values}}}
 	table, err := ingest.Inspect(t.Context(), src, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer table.Close()
 	report := table.Dataset.Report
-	if report.Excluded != 3 || len(report.Exclusions) != 50 || len(report.Notes) != 1 || report.Notes[0] != "exclude has 10 more values that are not listed here" {
+	if report.Excluded != 3 || len(report.Exclusions) != 50 || len(report.Notes) != 1 ||
+		report.Notes[0] != "exclude has 10 more values that are not listed here" {
 		t.Errorf("got %d excluded, %d listed, notes %q", report.Excluded, len(report.Exclusions), report.Notes)
 	}
 	if report.Exclusions[1] != (herb.RowValue{Column: "n", Value: "1", Rows: 1}) {

@@ -61,7 +61,8 @@ func Encodings(ctx context.Context, src Source, used string, limit int) (samples
 	defer p.dir.Close()
 	err = p.readFile(ctx, 0, p.src.Files()[0], func(f *file.File, _ int) error {
 		format, _, err := f.Detect(p.src.Format)
-		if err != nil || !slices.Contains([]string{delimited.Format().Name, delimited.TSV().Name, jsontext.Format().Name}, format.Name) {
+		if err != nil || !slices.Contains([]string{delimited.Format().Name, delimited.TSV().Name,
+			jsontext.Format().Name}, format.Name) {
 			return err
 		}
 		samples, err = charset.SampleEncodings(ctx, f, used, limit)

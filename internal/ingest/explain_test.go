@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	titledFile    = "Sales of plants\n\nname;price;sold\nrose;1,50;3\nelm;2,25;4\noak;3,10;5\n\nSource: survey of the garden\n"
+	titledFile = "Sales of plants\n\nname;price;sold\nrose;1,50;3\nelm;2,25;4\noak;3,10;5\n\nSource: survey of " +
+		"the garden\n"
 	ambiguousFile = "a,b;c\n1,2;3\n4,5;6\n"
 )
 
@@ -74,7 +75,8 @@ header: line 2 names the columns (header 2)
   -0.65 names differ from the values below
   -0.60 rows above are left out
 `},
-		{"ruled-out.csv", "id;name, place\n1;rose, Oslo, red\n2;elm, Rome, old, tall\n3;oak, Bern, new\n", `delimiter: semicolon (used)
+		{"ruled-out.csv", "id;name, place\n1;rose, Oslo, red\n2;elm, Rome, old, tall\n3;oak, Bern, new\n",
+			`delimiter: semicolon (used)
   1.00 delimiters in a record, on average; 3 of 3 records fit the header
 delimiter: comma (delimiter ,)
   0.00 delimiters in a record, on average; 0 of 3 records fit the header
@@ -116,7 +118,8 @@ func describeCandidates(candidates []rows.Candidate) string {
 		how := "used"
 		if !c.Used {
 			how = c.Note
-			for _, s := range [][2]string{{"delimiter", c.Settings.Delimiter}, {"header", c.Settings.Header}, {"skip", c.Settings.Skip}} {
+			for _, s := range [][2]string{{"delimiter", c.Settings.Delimiter}, {"header", c.Settings.Header},
+				{"skip", c.Settings.Skip}} {
 				if s[1] != "" {
 					how = strings.TrimSpace(how + " " + s[0] + " " + s[1])
 				}
@@ -160,7 +163,8 @@ func TestExplain_used(t *testing.T) {
 		e, _ := ingest.Explain(t.Context(), src, ingest.Options{Temp: t.TempDir()}) // some files are damaged
 		used := map[rows.Decision]rows.Candidate{}
 		for i, r := range e.Candidates {
-			if first, isKnown := used[r.Decision]; r.Used == isKnown || isKnown && r.Score > first.Score || r.Score != rows.SumTerms(r.Evidence) {
+			if first, isKnown := used[r.Decision]; r.Used == isKnown || isKnown && r.Score > first.Score ||
+				r.Score != rows.SumTerms(r.Evidence) {
 				t.Errorf("%s: candidate %d of\n%s", c.Name, i+1, describeCandidates(e.Candidates))
 			}
 			if r.Used {

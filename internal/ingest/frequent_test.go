@@ -65,7 +65,8 @@ func (s shape) write() (content string, want table) {
 	decimal := map[bool]string{true: ",", false: "."}[s.delimiter == ";"]
 	var records [][]string
 	for i, town := range towns {
-		r := []string{town, fmt.Sprintf("2020-0%d-1%d", i+1, i), fmt.Sprint(100 + 37*i), fmt.Sprintf("%d%s%d5", i+1, decimal, i), []string{"", "closed on Mondays"}[i%2]}
+		r := []string{town, fmt.Sprintf("2020-0%d-1%d", i+1, i), fmt.Sprint(100 + 37*i),
+			fmt.Sprintf("%d%s%d5", i+1, decimal, i), []string{"", "closed on Mondays"}[i%2]}
 		if s.groups || s.repeats {
 			r[4] = fmt.Sprint(7 * i)
 		}

@@ -107,7 +107,8 @@ func archive(t testing.TB, files map[string]string) string {
 func writeBook(t testing.TB, sheet string) string {
 	t.Helper()
 	relation := func(id, target string) string {
-		return `<Relationships><Relationship Id="rId1" Type="http://x/` + id + `" Target="` + target + `"/></Relationships>`
+		return `<Relationships><Relationship Id="rId1" Type="http://x/` + id + `" Target="` + target +
+			`"/></Relationships>`
 	}
 	return writeFile(t, t.TempDir(), "x.xlsx", archive(t, map[string]string{
 		"_rels/.rels":                relation("officeDocument", "xl/workbook.xml"),

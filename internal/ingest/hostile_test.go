@@ -30,31 +30,50 @@ func hostileFiles(t *testing.T) map[string][2]string {
 	book := func(sheet, strings, styles string) string {
 		const officeDocument = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 		return rowstest.Zip(t,
-			"_rels/.rels=<Relationships "+relations+`><Relationship Id="r" Type="`+officeDocument+`/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-			"xl/workbook.xml=<workbook "+main+` xmlns:r="`+officeDocument+`"><sheets><sheet name="S" sheetId="1" r:id="s"/></sheets></workbook>`,
-			"xl/_rels/workbook.xml.rels=<Relationships "+relations+`><Relationship Id="s" Type="`+officeDocument+`/worksheet" Target="s.xml"/>`+
-				`<Relationship Id="t" Type="`+officeDocument+`/sharedStrings" Target="t.xml"/><Relationship Id="y" Type="`+officeDocument+`/styles" Target="y.xml"/></Relationships>`,
-			"xl/s.xml=<worksheet "+main+">"+sheet+"</worksheet>", "xl/t.xml=<sst "+main+strings+"</sst>", "xl/y.xml=<styleSheet "+main+">"+styles+"</styleSheet>")
+			"_rels/.rels=<Relationships "+relations+`><Relationship Id="r" Type="`+officeDocument+
+				`/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+			"xl/workbook.xml=<workbook "+main+` xmlns:r="`+officeDocument+
+				`"><sheets><sheet name="S" sheetId="1" r:id="s"/></sheets></workbook>`,
+			"xl/_rels/workbook.xml.rels=<Relationships "+relations+`><Relationship Id="s" Type="`+officeDocument+
+				`/worksheet" Target="s.xml"/>`+
+				`<Relationship Id="t" Type="`+officeDocument+
+				`/sharedStrings" Target="t.xml"/><Relationship Id="y" Type="`+officeDocument+
+				`/styles" Target="y.xml"/></Relationships>`,
+			"xl/s.xml=<worksheet "+main+">"+sheet+"</worksheet>", "xl/t.xml=<sst "+main+strings+"</sst>",
+			"xl/y.xml=<styleSheet "+main+">"+styles+"</styleSheet>")
 	}
 	const cells = `<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row><row r="2"><c r="A2"><v>1</v></c></row></sheetData>`
 	return map[string][2]string{
 		"counts of shared strings": {"x.xlsx", book(cells, ` count="4000000000" uniqueCount="4000000000">`, "")},
-		"merged cells":             {"x.xlsx", book(cells+"<mergeCells>"+list(50_000, "", func(i int) string { return fmt.Sprintf(`<mergeCell ref="A%d:XFD%d"/>`, i+1, 1048576-i) })+"</mergeCells>", ">", "")},
-		"nested styles":            {"x.xlsx", book(cells, ">", strings.Repeat("<x>", 100_000)+strings.Repeat("</x>", 100_000))},
+		"merged cells": {
+			"x.xlsx", book(cells+"<mergeCells>"+
+				list(50_000, "", func(i int) string {
+					return fmt.Sprintf(`<mergeCell ref="A%d:XFD%d"/>`, i+1, 1048576-i)
+				})+"</mergeCells>", ">", "")},
+		"nested styles": {
+			"x.xlsx", book(cells, ">", strings.Repeat("<x>", 100_000)+strings.Repeat("</x>", 100_000))},
 		"far cells": {"x.xlsx", book(`<sheetData>`+list(1000, "", func(i int) string {
 			return fmt.Sprintf(`<row r="%d"><c r="XFD%d"><v>1</v></c></row>`, 1000*i+1, 1000*i+1)
 		})+`</sheetData>`, ">", "")},
-		"number formats":        {"x.xlsx", book(cells, ">", "<numFmts>"+list(100_000, "", func(i int) string { return fmt.Sprintf(`<numFmt numFmtId="%d" formatCode="yyyy%d"/>`, i, i) })+"</numFmts>")},
-		"distinct members":      {"x.ndjson", list(50_000, "\n", func(i int) string { return fmt.Sprintf(`{"k%d":1}`, i) })},
-		"members of one object": {"x.json", "[{" + list(200_000, ",", func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + "}]"},
-		"deep arrays":           {"x.json", strings.Repeat("[", 1<<20)},
-		"long JSON numbers":     {"x.json", `[{"a":` + long + `},{"a":1e` + long[:1000] + `},{"a":-0.` + long + `}]`},
-		"long numbers":          {"x.csv", "a,b\n" + long + ",1\n-" + long + "e9999999,2\n0." + long + ",3\n1e-999999999,4\n"},
+		"number formats": {
+			"x.xlsx", book(cells, ">",
+				"<numFmts>"+list(100_000, "",
+					func(i int) string { return fmt.Sprintf(`<numFmt numFmtId="%d" formatCode="yyyy%d"/>`, i, i) })+
+					"</numFmts>")},
+		"distinct members": {
+			"x.ndjson", list(50_000, "\n", func(i int) string { return fmt.Sprintf(`{"k%d":1}`, i) })},
+		"members of one object": {
+			"x.json", "[{" + list(200_000, ",", func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + "}]"},
+		"deep arrays":       {"x.json", strings.Repeat("[", 1<<20)},
+		"long JSON numbers": {"x.json", `[{"a":` + long + `},{"a":1e` + long[:1000] + `},{"a":-0.` + long + `}]`},
+		"long numbers": {"x.csv", "a,b\n" + long + ",1\n-" + long + "e9999999,2\n0." + long +
+			",3\n1e-999999999,4\n"},
 		"notations of dates": {"x.csv", "a,b\n" + list(150_000, "\n", func(i int) string {
 			return fmt.Sprintf("%d%c%d%c%d,x", i%28+1, "./- "[i%4], i%12+1, "./- "[i/4%4], 1900+i%200)
 		})},
 		"numbers in many notations": {"x.csv", "a,b\n" + list(150_000, "\n", func(i int) string {
-			return fmt.Sprintf(`"%s%d%c%03d%c%d",x`, []string{"$", "€ ", "", "-"}[i%4], i%999, ".,' "[i%4], i%1000, ",."[i%2], i)
+			return fmt.Sprintf(`"%s%d%c%03d%c%d",x`, []string{"$", "€ ", "", "-"}[i%4], i%999, ".,' "[i%4], i%1000,
+				",."[i%2], i)
 		})},
 		"one line":                   {"x.csv", strings.Repeat("x y ", 8<<20)},
 		"delimiters":                 {"x.csv", strings.Repeat(",", 8<<20)},
@@ -63,12 +82,15 @@ func hostileFiles(t *testing.T) map[string][2]string {
 		"quotes":                     {"x.csv", "a,b\n" + strings.Repeat(`"`, 8<<20)},
 		"an open quote":              {"x.csv", `"` + strings.Repeat("a,b\n", 2<<20)},
 		"a long name":                {"x.csv", strings.Repeat("x", 2<<20) + ",b\n1,2\n"},
-		"long names":                 {"x.csv", list(10_000, ",", func(i int) string { return fmt.Sprintf("%0990d", i) }) + "\n1\n"},
-		"equal names":                {"x.csv", strings.Repeat("x,", 9_999) + "x\n" + strings.Repeat("1,", 9_999) + "1\n"},
-		"short lines":                {"x.csv", strings.Repeat("\n", 1<<20)},
-		"comments":                   {"x.csv", strings.Repeat("# x\n", 1<<18) + "a,b\n1,2\n"},
-		"zip in zip":                 {"x.zip", rowstest.Zip(t, "x.zip="+rowstest.Zip(t, "x.zip="+rowstest.Zip(t, "x.csv=a\n1\n")))},
-		"gzip in gzip":               {"x.csv.gz", rowstest.Gzip(rowstest.Gzip(strings.Repeat("a,b\n", 16<<20)))},
+		"long names": {
+			"x.csv", list(10_000, ",", func(i int) string { return fmt.Sprintf("%0990d", i) }) + "\n1\n"},
+		"equal names": {"x.csv", strings.Repeat("x,", 9_999) + "x\n" +
+			strings.Repeat("1,", 9_999) + "1\n"},
+		"short lines": {"x.csv", strings.Repeat("\n", 1<<20)},
+		"comments":    {"x.csv", strings.Repeat("# x\n", 1<<18) + "a,b\n1,2\n"},
+		"zip in zip": {
+			"x.zip", rowstest.Zip(t, "x.zip="+rowstest.Zip(t, "x.zip="+rowstest.Zip(t, "x.csv=a\n1\n")))},
+		"gzip in gzip": {"x.csv.gz", rowstest.Gzip(rowstest.Gzip(strings.Repeat("a,b\n", 16<<20)))},
 		"list elements": {"x.ndjson", list(20, "\n", func(i int) string {
 			return `{"a":[` + list(50_000, ",", func(k int) string { return fmt.Sprint(i*50_000 + k) }) + `]}`
 		})},

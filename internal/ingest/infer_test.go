@@ -18,9 +18,12 @@ func TestColumnNames(t *testing.T) {
 	for header, want := range map[string]string{
 		"a,b": "a b", "a,,b,": "a column_2 b column_4", "a,a,a": "a a_2 a_3",
 		"a,a,a_2,a": "a a_3 a_2 a_4", "a_2,a,a": "a_2 a a_3", ",column_1": "column_1_2 column_1",
-		"column_2,": "column_2 column_2_2", ",,column_2,column_2": "column_1 column_2_2 column_2 column_2_3", "a,A": "a A",
+		"column_2,": "column_2 column_2_2", ",,column_2,column_2": "column_1 column_2_2 column_2 column_2_3",
+		"a,A": "a A",
 	} {
-		got, _, err := read(t, ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", header+strings.Repeat("\n1,2,3,4"[:2*strings.Count(header, ",")+2], 5)+"\n")})
+		got, _, err := read(t, ingest.Source{
+			Path: writeFile(t, t.TempDir(), "x.csv",
+				header+strings.Repeat("\n1,2,3,4"[:2*strings.Count(header, ",")+2], 5)+"\n")})
 		if err != nil || strings.Join(got[0], " ") != want {
 			t.Errorf("%s: got %s and error %v, want %s", header, got, err, want)
 		}
@@ -36,13 +39,17 @@ func TestInspect_unnamedColumns(t *testing.T) {
 		want, note string
 		hidden     int
 	}{
-		{"a delimiter at the end of each line", "id,n,\n1,2,\n3,4,\n", ingest.Source{}, "id n", "1 column without a name and without values: 3", 0},
-		{"between others", "id,,n,\n1,,2,\n3,,4,\n", ingest.Source{}, "id n", "2 columns without a name and without values: 2, 4", 0},
+		{"a delimiter at the end of each line", "id,n,\n1,2,\n3,4,\n", ingest.Source{}, "id n",
+			"1 column without a name and without values: 3", 0},
+		{"between others", "id,,n,\n1,,2,\n3,,4,\n", ingest.Source{}, "id n",
+			"2 columns without a name and without values: 2, 4", 0},
 		{"a value", "id,n,\n1,2,\n3,4,x\n", ingest.Source{}, "id n column_3", "", 0},
 		{"a name", "id,n,note\n1,2,\n3,4,\n", ingest.Source{}, "id n note", "", 0},
-		{"no header", "1,2,\n3,4,\n", ingest.Source{Dialect: dialect{Header: rows.HeaderNone}}, "column_1 column_2 column_3", "", 0},
+		{"no header", "1,2,\n3,4,\n", ingest.Source{Dialect: dialect{Header: rows.HeaderNone}},
+			"column_1 column_2 column_3", "", 0},
 		{"nothing else", ",\n", ingest.Source{}, "column_1 column_2", "", 0},
-		{"a descriptor", "id,n,\n1,2,\n3,4,\n", ingest.Source{Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "column_3"}}}, "id column_3", "", 1},
+		{"a descriptor", "id,n,\n1,2,\n3,4,\n",
+			ingest.Source{Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "column_3"}}}, "id column_3", "", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +64,8 @@ func TestInspect_unnamedColumns(t *testing.T) {
 				t.Errorf("got fields %s; want %s", got, c.want)
 			}
 			report := table.Dataset.Report
-			if all := strings.Join(report.Notes, "\n"); !strings.Contains(all, c.note) || c.note == "" && strings.Contains(all, "without a name") {
+			if all := strings.Join(report.Notes, "\n"); !strings.Contains(all, c.note) || c.note == "" &&
+				strings.Contains(all, "without a name") {
 				t.Errorf("got notes %q; want %q", all, c.note)
 			}
 			if len(report.Hidden) != c.hidden {
@@ -78,17 +86,21 @@ func TestInspect_textCells(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]string{
 		writeBook(t, sheet): "text number",
-		writeFile(t, dir, "texts.json", `[{"text":"1.485"},{"text":"78.746"},{"text":"160"}]`):                  "text",
-		writeFile(t, dir, "numbers.json", `[{"number":1.485},{"number":78.746},{"number":160}]`):                "number",
-		writeFile(t, dir, "mixed.json", `[{"number":1.485},{"number":"78.746"},{"number":160},{"number":"-"}]`): "number",
+		writeFile(t, dir, "texts.json", `[{"text":"1.485"},{"text":"78.746"},{"text":"160"}]`): "text",
+		writeFile(t, dir, "numbers.json",
+			`[{"number":1.485},{"number":78.746},{"number":160}]`): "number",
+		writeFile(t, dir, "mixed.json",
+			`[{"number":1.485},{"number":"78.746"},{"number":160},{"number":"-"}]`): "number",
 	} {
 		d := inspect(t, ingest.Source{Path: path}).Dataset
 		for i, name := range strings.Fields(want) {
 			if f := d.Fields[i]; string(f.Type) != name || f.Notation.Group != "" {
-				t.Errorf("%s: %s is a %s, notation %v (%s)", path, f.Name, f.Type, f.Notation, d.Report.Columns[i].Evidence)
+				t.Errorf("%s: %s is a %s, notation %v (%s)", path, f.Name, f.Type, f.Notation,
+					d.Report.Columns[i].Evidence)
 			}
 		}
-		if why := d.Report.Columns[0].Evidence; strings.HasPrefix(want, "text") && !strings.Contains(why, `groupChar "." and decimalChar "," if it separates thousands, with decimalChar "." if decimals`) {
+		if why := d.Report.Columns[0].Evidence; strings.HasPrefix(want, "text") &&
+			!strings.Contains(why, `groupChar "." and decimalChar "," if it separates thousands, with decimalChar "." if decimals`) {
 			t.Errorf("%s: %s", path, why)
 		}
 	}
@@ -96,11 +108,13 @@ func TestInspect_textCells(t *testing.T) {
 
 func TestFieldSettings(t *testing.T) {
 	t.Parallel()
-	path := writeFile(t, t.TempDir(), "x.csv", "id,price,day,tags,url\n1,\"1,200\",2024-05-01,\"a,b\",https://a.example/\n2,7,soon,c,//b\n")
+	path := writeFile(t, t.TempDir(), "x.csv",
+		"id,price,day,tags,url\n1,\"1,200\",2024-05-01,\"a,b\",https://a.example/\n2,7,soon,c,//b\n")
 	table := inspect(t, ingest.Source{
 		Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: path, Title: "T", Description: "D", Access: herb.AccessKey,
 		Fields: []ingest.FieldSetting{
-			{Name: "cost", From: "price", Schema: value.Schema{Type: "number", GroupChar: ","}, Title: "Cost", Description: "of one"},
+			{Name: "cost", From: "price", Schema: value.Schema{Type: "number", GroupChar: ","}, Title: "Cost",
+				Description: "of one"},
 			{Name: "id", Sortable: new(false), Searchable: new(true)},
 			{Name: "day", Schema: value.Schema{Type: "date"}, Missing: []string{"soon"}},
 			{Name: "code", From: "id", Schema: value.Schema{Type: "string"}},
@@ -111,9 +125,11 @@ func TestFieldSettings(t *testing.T) {
 	})
 	d := table.Dataset
 	want := herb.Dataset{
-		Ref: herb.Ref{Namespace: "n", Name: "d"}, Title: "T", Description: "D", Access: herb.AccessKey, Records: 2, SourceHash: d.SourceHash,
+		Ref: herb.Ref{Namespace: "n", Name: "d"}, Title: "T", Description: "D", Access: herb.AccessKey, Records: 2,
+		SourceHash: d.SourceHash,
 		Fields: []herb.Field{
-			{Name: "cost", Type: herb.TypeNumber, Notation: herb.Notation{Group: ","}, Title: "Cost", Description: "of one", Filterable: true, Sortable: true},
+			{Name: "cost", Type: herb.TypeNumber, Notation: herb.Notation{Group: ","}, Title: "Cost",
+				Description: "of one", Filterable: true, Sortable: true},
 			{Name: "id", Type: herb.TypeNumber, Searchable: true, Filterable: true},
 			{Name: "day", Type: herb.TypeDate, Filterable: true, Sortable: true},
 			{Name: "code", Type: herb.TypeText, Searchable: true, Filterable: true, Sortable: true},
@@ -148,7 +164,9 @@ func TestFieldSettings_invalid(t *testing.T) {
 			`: field "cost": no such column "prise"; did you mean "price"? columns: id, price`},
 		{"nothing like it", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "weather"}}},
 			`: field "weather": no such column "weather"; columns: id, price`},
-		{"a value that is not of its type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Schema: value.Schema{Type: "date"}}}}, `: field "id": "1" (line 2) is not a date`},
+		{"a value that is not of its type",
+			ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Schema: value.Schema{Type: "date"}}}},
+			`: field "id": "1" (line 2) is not a date`},
 		{"access", ingest.Source{Path: csv, Access: "secret"}, `: unknown access "secret"; choose open or key`},
 		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; valid formats: csv, `},
 	}
@@ -168,7 +186,8 @@ func TestFieldSettings_Location(t *testing.T) {
 	dir := t.TempDir()
 	first := writeFile(t, dir, "1.ndjson", "{\"n\":1}\n\n{\"n\":2}\n")
 	second := writeFile(t, dir, "2.ndjson", "{\"n\":3}\n\n{\"n\":\"x\"}\n")
-	for _, src := range []ingest.Source{{Path: first, MoreFiles: []string{second}}, {Path: second, MoreFiles: []string{first}}} {
+	for _, src := range []ingest.Source{{Path: first, MoreFiles: []string{second}},
+		{Path: second, MoreFiles: []string{first}}} {
 		src.Fields = []ingest.FieldSetting{{Name: "n", Schema: value.Schema{Type: "number"}}}
 		part := second + ", "
 		if src.Path == second {
@@ -182,7 +201,8 @@ func TestFieldSettings_Location(t *testing.T) {
 func TestFieldSettings_NoRecords(t *testing.T) {
 	t.Parallel()
 	path := writeFile(t, t.TempDir(), "x.json", "[]")
-	d := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "id", Schema: value.Schema{Type: "number"}}}}).Dataset
+	d := inspect(t, ingest.Source{
+		Path: path, Fields: []ingest.FieldSetting{{Name: "id", Schema: value.Schema{Type: "number"}}}}).Dataset
 	want := []herb.Field{{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
 	if diff := cmp.Diff(want, d.Fields); diff != "" {
 		t.Errorf("fields of a file without records (-want +got):\n%s", diff)
@@ -199,7 +219,8 @@ func TestInspect_misfits(t *testing.T) {
 	for i := range 50 {
 		fmt.Fprintf(&many, "x%d,2024-01-31\n", i)
 	}
-	fields := []ingest.FieldSetting{{Name: "n", Schema: value.Schema{Type: "number"}}, {Name: "day", Schema: value.Schema{Type: "date"}}}
+	fields := []ingest.FieldSetting{{Name: "n", Schema: value.Schema{Type: "number"}},
+		{Name: "day", Schema: value.Schema{Type: "date"}}}
 	inspect := func(content string) string {
 		t.Helper()
 		path := writeFile(t, t.TempDir(), "x.csv", content)
@@ -211,7 +232,8 @@ func TestInspect_misfits(t *testing.T) {
 		!strings.HasSuffix(got, `; these do not fit either: "y" (line 5) in field "n", "soon" (line 3) in field "day"`) {
 		t.Errorf("got %s", got)
 	}
-	if got := inspect(many.String()); !strings.HasSuffix(got, `"x19" (line 21) in field "n", and perhaps more`) || strings.Count(got, "(line ") != 20 {
+	if got := inspect(many.String()); !strings.HasSuffix(got, `"x19" (line 21) in field "n", and perhaps more`) ||
+		strings.Count(got, "(line ") != 20 {
 		t.Errorf("got %s", got)
 	}
 }

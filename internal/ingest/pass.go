@@ -61,12 +61,14 @@ func newPass(src Source, opts Options, formats []rows.Format) (*pass, error) {
 	if opts.Rows == nil {
 		opts.Rows = func(int) {}
 	}
-	p := &pass{src: src, opts: opts, formats: formats, known: map[string][]int{}, spill: &spill{dir: opts.Temp}, input: src.Input}
+	p := &pass{src: src, opts: opts, formats: formats, known: map[string][]int{}, spill: &spill{dir: opts.Temp},
+		input: src.Input}
 	if p.input != nil {
 		p.size = p.input.Size()
 		return p, nil
 	}
-	if p.dir, err = src.OpenDir(); err != nil {
+	p.dir, err = src.OpenDir()
+	if err != nil {
 		return nil, err
 	}
 	for _, path := range src.Files() {
@@ -217,7 +219,8 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 	o := p.src.Dialect
 	if i > 0 {
 		if p.format.Name != format.Name {
-			return nil, herb.Invalidf("the file is %s while %s is %s; all parts must have the same format", format.Name, p.src.Name(0), p.format.Name)
+			return nil, herb.Invalidf("the file is %s while %s is %s; all parts must have the same format", format.Name,
+				p.src.Name(0), p.format.Name)
 		}
 		o.Names = columnNames(p.columns)
 	} else if o.Names == nil {
@@ -282,7 +285,8 @@ func (p *pass) add(cells [][]byte, position rows.Position, file int) error {
 		}
 	}
 	p.count++
-	if p.batch = r.append(p.batch); len(p.batch) < spillChunk {
+	p.batch = r.append(p.batch)
+	if len(p.batch) < spillChunk {
 		return nil
 	}
 	return p.send()
@@ -319,10 +323,12 @@ func (p *pass) openView(r rows.Rows) {
 	v := newView()
 	if len(p.src.Fields) == 0 && !p.src.Narrows() {
 		p.view = v
-	} else if isList := func(c rows.Column) bool { return c.Type == herb.TypeList }; !p.format.Keyed && !slices.ContainsFunc(r.Columns(), isList) {
+	} else if isList := func(c rows.Column) bool { return c.Type == herb.TypeList }; !p.format.Keyed &&
+		!slices.ContainsFunc(r.Columns(), isList) {
 		src := p.src
 		src.Dialect.Header = cmp.Or(r.Options().Header, src.Dialect.Header)
-		if v.resolve(src, descriptor.UniqueNames(columnNames(r.Columns())), false) == nil { // else it may be about a column that a later row adds
+		// else it may be about a column that a later row adds
+		if v.resolve(src, descriptor.UniqueNames(columnNames(r.Columns())), false) == nil {
 			p.view = v
 		}
 	}

@@ -79,7 +79,8 @@ func (s *spill) add(stored []byte) (err error) {
 		return nil
 	}
 	if s.file == nil {
-		if s.file, err = filesystem.TempFile(s.dir); err != nil {
+		s.file, err = filesystem.TempFile(s.dir)
+		if err != nil {
 			return err
 		}
 	}
@@ -107,7 +108,8 @@ func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.
 				yield(nil, err)
 				return
 			}
-			if read += int64(len(chunk)); progress != nil {
+			read += int64(len(chunk))
+			if progress != nil {
 				progress(read, s.size)
 			}
 			for len(chunk) > 0 {

@@ -83,8 +83,10 @@ var ErrUnchanged = errors.New("the source has not changed")
 
 // Table is a source that has been read. The caller closes it.
 type Table struct {
-	Source   Source       // with the format and the options that were detected
-	Dataset  herb.Dataset // without Version and Published, which the publisher sets; notes for the publisher are in its report
+	Source Source // with the format and the options that were detected
+	// without Version and Published, which the publisher sets; notes for the publisher are in its
+	// report
+	Dataset  herb.Dataset
 	view     *view
 	spill    *spill
 	progress func(read, size int64)
@@ -154,8 +156,9 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	exclusions := v.exclusions(p.src)
 	cells, hidden := v.account(p.raw)
 	about.Report = &herb.Report{
-		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.profiler.Rows(),
-		Columns: reports, Hidden: hidden, Layout: p.layout, Notes: append(v.notes, p.notes...), SourceCells: &cells,
+		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count,
+		Excluded: p.count - v.profiler.Rows(),
+		Columns:  reports, Hidden: hidden, Layout: p.layout, Notes: append(v.notes, p.notes...), SourceCells: &cells,
 		Exclusions: exclusions,
 	}
 	d := herb.Dataset{
@@ -195,7 +198,8 @@ func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 			return d, err
 		}
 	}
-	return d, requireField(fields, src.Order.Field, "order", "sortable field", func(f herb.Field) bool { return f.Sortable })
+	return d, requireField(fields, src.Order.Field, "order", "sortable field",
+		func(f herb.Field) bool { return f.Sortable })
 }
 
 // maxUniqueKeys is the number of unique keys of a table. Each is looked for in all records.
@@ -230,7 +234,8 @@ func (v *view) keyFields(what string, names []string, fields []herb.Field) (key 
 	for _, name := range names {
 		i, ok := positions[name]
 		if !ok {
-			v.notes = append(v.notes, fmt.Sprintf("%s is not used, because there is no field %q", what, rows.Clip(name)))
+			v.notes = append(v.notes, fmt.Sprintf("%s is not used, because there is no field %q", what,
+				rows.Clip(name)))
 			return nil
 		}
 		key = append(key, fields[i].Name)
@@ -265,7 +270,8 @@ func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 				return
 			}
 			var ok bool
-			if row, ok = t.view.narrow(row[:0], stored.cells); !ok {
+			row, ok = t.view.narrow(row[:0], stored.cells)
+			if !ok {
 				continue
 			}
 			record := make(herb.Record, len(t.view.fields))
@@ -316,7 +322,8 @@ func (t *Table) Rows(ctx context.Context) iter.Seq2[SourceRow, error] {
 			}
 			row := SourceRow{Number: cmp.Or(stored.row, stored.line), Cells: stored.cells}
 			narrowed, ok := t.view.narrow(buf[:0], stored.cells)
-			if row.Excluded = !ok; t.view.missing != nil {
+			row.Excluded = !ok
+			if t.view.missing != nil {
 				buf = narrowed
 			}
 			if !yield(row, nil) {
@@ -333,7 +340,8 @@ const standardInput = "standard input"
 // a source. Its format is detected by its content if the caller does not set one. remove releases
 // the file; after an error there is none. When ctx is done, CopyInput returns without waiting for
 // the reader. opts.Progress is called without a size.
-func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
+func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error,
+	err error) {
 	if err := descriptor.CheckReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err
 	}
@@ -350,7 +358,8 @@ func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (sr
 	read := int64(0)
 	f, size, err := file.TempCopy(opts.Temp, readerFunc(func(b []byte) (int, error) {
 		n, err := pr.Read(b)
-		if read += int64(n); opts.Progress != nil && n > 0 {
+		read += int64(n)
+		if opts.Progress != nil && n > 0 {
 			opts.Progress(read, 0)
 		}
 		return n, err
@@ -358,7 +367,8 @@ func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (sr
 	if err != nil {
 		return Source{}, nil, descriptor.Located(standardInput, err)
 	}
-	return Source{Ref: ref, Path: standardInput, DisplayName: standardInput, Input: io.NewSectionReader(f, 0, size)}, f.Close, nil
+	return Source{Ref: ref, Path: standardInput, DisplayName: standardInput, Input: io.NewSectionReader(f, 0, size)},
+		f.Close, nil
 }
 
 type readerFunc func([]byte) (int, error)

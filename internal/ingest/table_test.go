@@ -79,12 +79,14 @@ func TestInspect_NamesTheFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"a.csv": ": line 2: there are 2 values but the header names 1 columns; put quotes around a value that contains \",\", " +
+		"a.csv": ": line 2: there are 2 values but the header names 1 columns; put quotes around a value that " +
+			"contains \",\", " +
 			"or set header=N",
 		"a.json": ": line 1: the file begins with 'a'; write an array of objects ([…]), or one object per line ({…})",
 	} {
 		path := writeFile(t, dir, name, "a\n1,2\n")
-		_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Dialect: dialect{Delimiter: ','}}, ingest.Options{})
+		_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Dialect: dialect{Delimiter: ','}},
+			ingest.Options{})
 		checkInvalid(t, err, path+want)
 	}
 	_, err := ingest.Inspect(t.Context(), ingest.Source{Path: filepath.Join(dir, "none.csv")}, ingest.Options{})
@@ -125,7 +127,8 @@ func TestHash(t *testing.T) {
 		"no fields at all": func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{} },
 	} {
 		s := base
-		if change(&s); hash(s) != want {
+		change(&s)
+		if hash(s) != want {
 			t.Errorf("%s: the hash differs", name)
 		}
 	}
@@ -176,14 +179,15 @@ func TestInspect_Changed(t *testing.T) {
 				t.Fatal(err)
 			}
 			done := false
-			_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{Progress: func(read, _ int64) {
-				if !done && read > 500_000 {
-					done = true
-					if err := c.change(path); err != nil {
-						t.Error(err)
+			_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path},
+				ingest.Options{Progress: func(read, _ int64) {
+					if !done && read > 500_000 {
+						done = true
+						if err := c.change(path); err != nil {
+							t.Error(err)
+						}
 					}
-				}
-			}})
+				}})
 			if herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(err.Error(), path) {
 				t.Errorf("got error %v", err)
 			}
@@ -211,7 +215,8 @@ func TestRecords_ReadOnce(t *testing.T) {
 		}
 		n := 0
 		for r, err := range table.Records(t.Context()) {
-			if n++; err != nil || r[0] != "0123456789" || r[1] != "" {
+			n++
+			if err != nil || r[0] != "0123456789" || r[1] != "" {
 				t.Fatalf("record %d is %q, error %v", n, r, err)
 			}
 		}
@@ -230,7 +235,8 @@ func TestRecords_Again(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got = append(got, r); len(got) == stop {
+			got = append(got, r)
+			if len(got) == stop {
 				break
 			}
 		}
@@ -264,7 +270,8 @@ func TestCancellation(t *testing.T) {
 		ctx, cancel = context.WithCancel(t.Context())
 		n := 0
 		for _, err = range inspect(t, src).Records(ctx) {
-			if n++; n == 1000 {
+			n++
+			if n == 1000 {
 				cancel()
 			}
 		}
@@ -317,15 +324,16 @@ func TestProgress_inferring(t *testing.T) {
 	const records = 50_000
 	path := writeFile(t, t.TempDir(), "x.ndjson", strings.Repeat(`{"a":"0123456789"}`+"\n", records))
 	counted, inferred, size := 0, int64(0), int64(0)
-	_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", From: "a"}}}, ingest.Options{
-		Rows: func(n int) {
-			if n < counted || inferred > 0 {
-				t.Errorf("%d rows after %d rows and %d bytes", n, counted, inferred)
-			}
-			counted = n
-		},
-		Inferring: func(read, total int64) { inferred, size = read, total },
-	})
+	_, err := ingest.Inspect(t.Context(),
+		ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", From: "a"}}}, ingest.Options{
+			Rows: func(n int) {
+				if n < counted || inferred > 0 {
+					t.Errorf("%d rows after %d rows and %d bytes", n, counted, inferred)
+				}
+				counted = n
+			},
+			Inferring: func(read, total int64) { inferred, size = read, total },
+		})
 	if err != nil || counted != records || inferred == 0 || inferred != size {
 		t.Errorf("%d rows, inferred from %d of %d bytes, error %v", counted, inferred, size, err)
 	}
@@ -404,7 +412,8 @@ func TestLongValue(t *testing.T) {
 		if diff := cmp.Diff([]int{file.size, 1}, lengths); diff != "" {
 			t.Errorf("%s: lengths of values (-want +got):\n%s", name, diff)
 		}
-		if _, err := ingest.Inspect(t.Context(), ingest.Source{Path: f.Name()}, ingest.Options{MaxRecord: 1 << 20}); err == nil ||
+		if _, err := ingest.Inspect(t.Context(), ingest.Source{Path: f.Name()},
+			ingest.Options{MaxRecord: 1 << 20}); err == nil ||
 			!strings.Contains(err.Error(), "the record is longer than 1 MiB") {
 			t.Errorf("%s: over the limit: got error %v", name, err)
 		}

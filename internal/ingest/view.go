@@ -80,7 +80,8 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 		src.Fields = slices.Clone(src.Fields)
 	}
 	for _, column := range added {
-		src.Fields, pick = append(src.Fields, FieldSetting{Name: columns[column], From: columns[column]}), append(pick, column)
+		src.Fields, pick = append(src.Fields, FieldSetting{Name: columns[column], From: columns[column]}),
+			append(pick, column)
 	}
 	v.fields = make([]exposedField, 0, len(src.Fields))
 	for k := range src.Fields {
@@ -248,7 +249,8 @@ func (v *view) exclusions(src Source) (all []herb.RowValue) {
 	}
 	if more := len(all) - maxExclusions; more > 0 {
 		all = all[:maxExclusions]
-		v.notes = append(v.notes, fmt.Sprintf("exclude has %s that %s not listed here", herb.Plural(more, "more value", "more values"), map[bool]string{true: "is", false: "are"}[more == 1]))
+		v.notes = append(v.notes, fmt.Sprintf("exclude has %s that %s not listed here",
+			herb.Plural(more, "more value", "more values"), map[bool]string{true: "is", false: "are"}[more == 1]))
 	}
 	return all
 }
@@ -292,7 +294,8 @@ func (v *view) leaveOutUnnamed(p *pass) {
 // describe returns the fields and the reports of their columns, after the last row. columns are
 // those of the files, lists the positions of the lists that are written with commas. The error
 // names the first values that do not fit their declared types, of all fields.
-func (v *view) describe(columns []rows.Column, lists []int) (fields []herb.Field, reports []herb.ColumnReport, err error) {
+func (v *view) describe(columns []rows.Column, lists []int) (fields []herb.Field, reports []herb.ColumnReport,
+	err error) {
 	var wrong misfits
 	fields, reports = make([]herb.Field, 0, len(v.fields)), make([]herb.ColumnReport, 0, len(v.fields))
 	for i, c := range columns {
@@ -314,9 +317,11 @@ func (v *view) describe(columns []rows.Column, lists []int) (fields []herb.Field
 			continue
 		}
 		f.Name, f.Title, f.Description, f.Weight = s.Name, s.Title, s.Description, s.Weight
-		f.Searchable, f.Filterable, f.Sortable = *cmp.Or(s.Searchable, &f.Searchable), *cmp.Or(s.Filterable, new(true)), *cmp.Or(s.Sortable, new(true))
+		f.Searchable, f.Filterable, f.Sortable = *cmp.Or(s.Searchable, &f.Searchable), *cmp.Or(s.Filterable, new(true)),
+			*cmp.Or(s.Sortable, new(true))
 		if f.Weight > 0 && !f.Searchable {
-			v.notes = append(v.notes, fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
+			v.notes = append(v.notes,
+				fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
 		}
 		report.Field, report.Column, report.Source = f.Name, cmp.Or(s.Origin, name), cells
 		fields, reports = append(fields, f), append(reports, report)

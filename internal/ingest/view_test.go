@@ -28,51 +28,66 @@ func TestNarrowed(t *testing.T) {
 		types   string // of the fields
 		problem string
 	}{
-		{"nothing set", csv, ingest.Source{}, []string{"1|published|5", "2|draft|NA", "3|-|NA", "4|published|", "5||-"}, "number text number", ""},
+		{"nothing set", csv, ingest.Source{}, []string{"1|published|5", "2|draft|NA", "3|-|NA", "4|published|", "5||-"},
+			"number text number", ""},
 		{"missing values", csv, ingest.Source{Missing: []string{"NA", "-"}},
 			[]string{"1|published|5", "2|draft|", "3||", "4|published|", "5||"}, "number text number", ""},
 		{"missing values of a field", csv, ingest.Source{
 			Missing: []string{"-"},
-			Fields:  []ingest.FieldSetting{{Name: "status"}, {Name: "count", From: "N", Missing: []string{"NA"}}, {Name: "id", Missing: []string{}}},
+			Fields: []ingest.FieldSetting{{Name: "status"}, {Name: "count", From: "N", Missing: []string{"NA"}},
+				{Name: "id", Missing: []string{}}},
 		}, []string{"published|5|1", "draft||2", "||3", "published||4", "|-|5"}, "text number number", ""},
 		{"rows to include", csv, ingest.Source{Include: []ingest.Condition{include("status", "published", "draft")}},
 			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text number", ""},
-		{"by several columns", csv, ingest.Source{Include: []ingest.Condition{include("status", "published"), include("n", "")}},
+		{"by several columns", csv,
+			ingest.Source{Include: []ingest.Condition{include("status", "published"), include("n", "")}},
 			[]string{"4|published|"}, "number text text", ""},
 		{"by a column that is not exposed", csv, ingest.Source{
 			Include: []ingest.Condition{include("status", "published")}, Fields: []ingest.FieldSetting{{Name: "id"}},
 		}, []string{"1", "4"}, "number", ""},
 		{"by the name of a field", csv, ingest.Source{
-			Include: []ingest.Condition{include("state", "draft")}, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
+			Include: []ingest.Condition{include("state", "draft")},
+			Fields:  []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
 		}, []string{"2|draft"}, "number text", ""},
-		{"what is missing is found as written and as empty", csv, ingest.Source{Missing: []string{"-"}, Include: []ingest.Condition{include("status", "")}},
+		{"what is missing is found as written and as empty", csv,
+			ingest.Source{Missing: []string{"-"}, Include: []ingest.Condition{include("status", "")}},
 			[]string{"3||NA", "5||"}, "number text text", ""},
 		{"as written", csv, ingest.Source{Missing: []string{"-"}, Include: []ingest.Condition{include("status", "-")}},
 			[]string{"3||NA"}, "number text text", ""},
 		{"rows to exclude", csv, ingest.Source{Exclude: []ingest.Condition{include("status", "draft", "-")}},
 			[]string{"1|published|5", "4|published|", "5||-"}, "number text number", ""},
-		{"one of several exclusions suffices", csv, ingest.Source{Exclude: []ingest.Condition{include("status", "draft"), include("n", "NA", "-")}},
+		{"one of several exclusions suffices", csv,
+			ingest.Source{Exclude: []ingest.Condition{include("status", "draft"), include("n", "NA", "-")}},
 			[]string{"1|published|5", "4|published|"}, "number text number", ""},
-		{"exclude after include", csv, ingest.Source{Include: []ingest.Condition{include("status", "published")}, Exclude: []ingest.Condition{include("n", "")}},
+		{"exclude after include", csv, ingest.Source{Include: []ingest.Condition{include("status", "published")},
+			Exclude: []ingest.Condition{include("n", "")}},
 			[]string{"1|published|5"}, "number text number", ""},
-		{"excluded as missing", csv, ingest.Source{Missing: []string{"-"}, Exclude: []ingest.Condition{include("status", "")}},
+		{"excluded as missing", csv,
+			ingest.Source{Missing: []string{"-"}, Exclude: []ingest.Condition{include("status", "")}},
 			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text number", ""},
 		{"exclude by the name of a field", csv, ingest.Source{
-			Exclude: []ingest.Condition{include("state", "published")}, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
+			Exclude: []ingest.Condition{include("state", "published")},
+			Fields:  []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
 		}, []string{"2|draft", "3|-", "5|"}, "number text", ""},
-		{"exclude without such a column", csv, ingest.Source{Exclude: []ingest.Condition{include("statsu", "x")}}, nil, "",
+		{"exclude without such a column", csv, ingest.Source{Exclude: []ingest.Condition{include("statsu", "x")}}, nil,
+			"",
 			`exclude: no such column "statsu"; did you mean "status"? columns: id, status, n`},
-		{"no row is left", csv, ingest.Source{Include: []ingest.Condition{include("status", "none")}}, nil, "text text text", ""},
+		{"no row is left", csv, ingest.Source{Include: []ingest.Condition{include("status", "none")}}, nil,
+			"text text text", ""},
 		{"no such column", csv, ingest.Source{Include: []ingest.Condition{include("statsu", "x")}}, nil, "",
 			`include: no such column "statsu"; did you mean "status"? columns: id, status, n`},
-		{"JSON", json, ingest.Source{Missing: []string{"NA", "-"}, Include: []ingest.Condition{include("status", "published", "")}},
+		{"JSON", json, ingest.Source{Missing: []string{"NA", "-"},
+			Include: []ingest.Condition{include("status", "published", "")}},
 			[]string{"1|published||", "2|||", "3|||x", "4||7|"}, "number text number text", ""},
 		{"JSON whose column comes late", json, ingest.Source{Include: []ingest.Condition{include("late", "x")}},
 			[]string{"3|-|NA|x"}, "number text text text", ""},
-		{"JSON whose column never comes", json, ingest.Source{Include: []ingest.Condition{include("later", "x")}}, nil, "",
+		{"JSON whose column never comes", json, ingest.Source{Include: []ingest.Condition{include("later", "x")}}, nil,
+			"",
 			`include: no such column "later"; did you mean "late"? columns: id, status, n, late`},
-		{"JSON with missing values of a field", json, ingest.Source{Missing: []string{"7"}, Fields: []ingest.FieldSetting{
-			{Name: "id"}, {Name: "amount", From: "n", Missing: []string{"NA"}}, {Name: "status", Missing: []string{"-"}}}},
+		{"JSON with missing values of a field", json,
+			ingest.Source{Missing: []string{"7"}, Fields: []ingest.FieldSetting{
+				{Name: "id"}, {Name: "amount", From: "n", Missing: []string{"NA"}},
+				{Name: "status", Missing: []string{"-"}}}},
 			[]string{"1||published", "2||", "3||", "4|7|"}, "number number text", ""},
 		{"JSON without records", "[]", ingest.Source{Include: []ingest.Condition{include("x", "x")}}, nil, "", ""},
 	}
@@ -86,7 +101,8 @@ func TestNarrowed(t *testing.T) {
 			tt.source.Path = writeFile(t, t.TempDir(), name, tt.file)
 			table, err := ingest.Inspect(t.Context(), tt.source, ingest.Options{})
 			if tt.problem != "" {
-				if err == nil || strings.TrimPrefix(err.Error(), tt.source.Path+": ") != tt.problem || herb.CodeOf(err) != herb.CodeInvalid {
+				if err == nil || strings.TrimPrefix(err.Error(), tt.source.Path+": ") != tt.problem ||
+					herb.CodeOf(err) != herb.CodeInvalid {
 					t.Errorf("got error %v", err)
 				}
 				return
@@ -114,7 +130,8 @@ func TestNarrowed(t *testing.T) {
 
 func TestDetails(t *testing.T) {
 	t.Parallel()
-	fields := []ingest.FieldSetting{{Name: "number", From: "id"}, {Name: "name", Sortable: new(false)}, {Name: "day", Weight: 2}}
+	fields := []ingest.FieldSetting{{Name: "number", From: "id"}, {Name: "name", Sortable: new(false)},
+		{Name: "day", Weight: 2}}
 	for _, tt := range []struct {
 		name     string
 		source   ingest.Source
@@ -122,9 +139,11 @@ func TestDetails(t *testing.T) {
 		warnings []string
 		problem  string
 	}{
-		{"order and key", ingest.Source{Order: herb.Order{Field: "day", Desc: true}, PrimaryKey: []string{"number", "day"}},
+		{"order and key", ingest.Source{Order: herb.Order{Field: "day", Desc: true},
+			PrimaryKey: []string{"number", "day"}},
 			herb.Details{Order: herb.Order{Field: "day", Desc: true}, PrimaryKey: []string{"number", "day"}}, nil, ""},
-		{"key by its column", ingest.Source{PrimaryKey: []string{"id"}}, herb.Details{PrimaryKey: []string{"number"}}, nil, ""},
+		{"key by its column", ingest.Source{PrimaryKey: []string{"id"}},
+			herb.Details{PrimaryKey: []string{"number"}}, nil, ""},
 		{"key that is not exposed", ingest.Source{PrimaryKey: []string{"number", "secret"}}, herb.Details{},
 			[]string{`the primary key is not used, because there is no field "secret"`}, ""},
 		{"order that is not sortable", ingest.Source{Order: herb.Order{Field: "name"}}, herb.Details{}, nil,
@@ -151,7 +170,8 @@ func TestDetails(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("details (-want +got):\n%s", diff)
 			}
-			warnings := append([]string{`field "day" has a weight that has no effect, because it is not searchable`}, tt.warnings...)
+			warnings := append([]string{`field "day" has a weight that has no effect, because it is not searchable`},
+				tt.warnings...)
 			if diff := cmp.Diff(warnings, table.Dataset.Report.Notes); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
@@ -164,7 +184,8 @@ func TestReport(t *testing.T) {
 	src := ingest.Source{
 		Path: writeFile(t, t.TempDir(), "x.csv", "id;Tags;secret;naïve\n1;a,b;x;été\n2;;y;a\n3;c;z;植物園の木\n"),
 		Fields: []ingest.FieldSetting{
-			{Name: "number", From: "id"}, {Name: "tags", From: "Tags"}, {Name: "word", From: "naïve", Schema: value.Schema{Type: "string"}},
+			{Name: "number", From: "id"}, {Name: "tags", From: "Tags"},
+			{Name: "word", From: "naïve", Schema: value.Schema{Type: "string"}},
 		},
 	}
 	table := inspect(t, src)
@@ -173,7 +194,8 @@ func TestReport(t *testing.T) {
 		Bytes:  65,
 		Rows:   3,
 		Columns: []herb.ColumnReport{
-			{Field: "number", Column: "id", Type: herb.TypeNumber, Evidence: "number: 3 of 3", Reason: "3 of 3", Filled: 3, Shortest: 1, Longest: 1},
+			{Field: "number", Column: "id", Type: herb.TypeNumber, Evidence: "number: 3 of 3", Reason: "3 of 3",
+				Filled: 3, Shortest: 1, Longest: 1},
 			{
 				Field: "tags", Column: "Tags", Type: herb.TypeList, Filled: 2, Empty: 1, Shortest: 1, Longest: 3,
 				Evidence: `list: 2 of 3; 1 empty`, Reason: "2 of 3; 1 empty",
@@ -181,7 +203,8 @@ func TestReport(t *testing.T) {
 			{
 				Field: "word", Column: "naïve", Type: herb.TypeText, Filled: 3, Shortest: 1, Longest: 5,
 				Evidence: `text, as declared: 3 of 3`, Reason: "as declared: 3 of 3",
-				Lengths: []herb.LengthCount{{From: 1, To: 1, Count: 1}, {From: 2, To: 2}, {From: 3, To: 3, Count: 1}, {From: 4, To: 4}, {From: 5, To: 5, Count: 1}},
+				Lengths: []herb.LengthCount{{From: 1, To: 1, Count: 1}, {From: 2, To: 2}, {From: 3, To: 3, Count: 1},
+					{From: 4, To: 4}, {From: 5, To: 5, Count: 1}},
 			},
 		},
 		Hidden:      []string{"secret"},
@@ -198,7 +221,8 @@ func TestReport_json(t *testing.T) {
 	t.Parallel()
 	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[{\"a\":1},\n{\"a\":\"often\",\"b\":2}]")}
 	got := inspect(t, src).Dataset.Report
-	if got.Format != "json" || got.Rows != 2 || got.Columns[1].Empty != 1 || !strings.Contains(got.Columns[0].Evidence, `"often" (record 2, line 2)`) {
+	if got.Format != "json" || got.Rows != 2 || got.Columns[1].Empty != 1 ||
+		!strings.Contains(got.Columns[0].Evidence, `"often" (record 2, line 2)`) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -214,7 +238,8 @@ func TestReport_similar(t *testing.T) {
 	}
 	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", strings.Join(columns, ",")+"\n1\n"), Fields: fields}
 	notes := strings.Join(inspect(t, src).Dataset.Report.Notes, "\n")
-	if n := strings.Count(notes, `is "prize 1`); n != 50 || !strings.Contains(notes, `is "prize 100" the column "price 100"?`) {
+	if n := strings.Count(notes, `is "prize 1`); n != 50 ||
+		!strings.Contains(notes, `is "prize 100" the column "price 100"?`) {
 		t.Errorf("got %d hints: %s", n, notes)
 	}
 }

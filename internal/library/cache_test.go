@@ -90,8 +90,10 @@ func TestCache(t *testing.T) {
 		wantCached(t, b, ds[1], ds[2], ds[3])
 		wantHealth(t, b.Node, library.Health{Open: 3, Cold: 2})
 		versionstest.WantListed(t, b.Node, versionstest.Named(0), 100)
-		fetched := sizeOf(t, ds[0]) + sizeOf(t, ds[1]) + sizeOf(t, ds[2]) + sizeOf(t, ds[3]) + sizeOf(t, ds[1]) + sizeOf(t, ds[0])
-		if s := b.Statistics(); s.Fetched != 6 || s.FetchedBytes != fetched || s.Evicted != 2 || s.EvictedBytes != sizeOf(t, ds[1])+sizeOf(t, ds[0]) {
+		fetched := sizeOf(t, ds[0]) + sizeOf(t, ds[1]) + sizeOf(t, ds[2]) + sizeOf(t, ds[3]) + sizeOf(t, ds[1]) +
+			sizeOf(t, ds[0])
+		if s := b.Statistics(); s.Fetched != 6 || s.FetchedBytes != fetched || s.Evicted != 2 ||
+			s.EvictedBytes != sizeOf(t, ds[1])+sizeOf(t, ds[0]) {
 			t.Errorf("%+v; want 6 fetches of %d bytes and 2 evictions", s, fetched)
 		}
 		if b.Log.Count("level=WARN") != 0 {
@@ -287,7 +289,8 @@ func TestCache_race(t *testing.T) {
 		for range 3 {
 			readers.Go(func() {
 				for ctx.Err() == nil {
-					if err := readOne(ctx, b.Node, versionstest.Named(rand.N(datasets))); err != nil && ctx.Err() == nil {
+					if err := readOne(ctx, b.Node, versionstest.Named(rand.N(datasets))); err != nil &&
+						ctx.Err() == nil {
 						t.Error(err)
 						return
 					}

@@ -15,7 +15,8 @@ import (
 
 // otherIndex publishes a version with the indexes of another release, and returns it with a
 // function that opens nodes without files. index is what its description says of the indexes.
-func otherIndex(t *testing.T, c *versionstest.Cluster, index string) (d herb.Dataset, newNode func() *versionstest.ClusterNode) {
+func otherIndex(t *testing.T, c *versionstest.Cluster, index string) (d herb.Dataset,
+	newNode func() *versionstest.ClusterNode) {
 	t.Helper()
 	d = versionstest.PublishAs(t, c.Node(t, nil).Node, ref, 9)
 	sum := herb.NewFileHash()

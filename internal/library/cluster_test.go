@@ -77,7 +77,8 @@ func TestCluster(t *testing.T) {
 				t.Errorf("a removed dataset: %v", err)
 			}
 		}
-		if n := a.Log.Count("level=ERROR") + b.Log.Count("level=ERROR") + a.Log.Count("level=WARN") + b.Log.Count("level=WARN"); n > 0 {
+		if n := a.Log.Count("level=ERROR") + b.Log.Count("level=ERROR") + a.Log.Count("level=WARN") +
+			b.Log.Count("level=WARN"); n > 0 {
 			t.Errorf("logged:\n%s%s", a.Log, b.Log)
 		}
 	})
@@ -96,7 +97,8 @@ func TestCluster_twoSeconds(t *testing.T) {
 			nodes = append(nodes, c.Node(t, nil).Start(t))
 		}
 		versionstest.Pass(3 * time.Second)
-		for i, later := range []time.Duration{0, 250 * time.Millisecond, 500 * time.Millisecond, 999 * time.Millisecond} {
+		for i, later := range []time.Duration{0, 250 * time.Millisecond, 500 * time.Millisecond,
+			999 * time.Millisecond} {
 			versionstest.Pass(later)
 			if _, err := publisher.Publish(t.Context(), versionstest.WithSource(i+2)); err != nil {
 				t.Fatal(err)
@@ -145,7 +147,8 @@ func TestRestart(t *testing.T) {
 			t.Errorf("%d downloads of one version", n)
 		}
 		b.Stop()
-		if err := os.WriteFile(filepath.Join(b.Opts.Dir, d.Version+".segment"), make([]byte, d.File.Size), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(b.Opts.Dir, d.Version+".segment"), make([]byte, d.File.Size),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		b.Open(t)
@@ -177,7 +180,8 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 				versionstest.WantListed(t, b.Node, versionstest.Named(1), 1)
 				versionstest.Pass(3 * time.Second)
 				if files := b.Files(t); len(files) != 1 {
-					t.Fatalf("the files %v are here; want one, so that the other dataset is fetched without the catalogue", files)
+					t.Fatalf("the files %v are here; want one, so that the other dataset is fetched without the "+
+						"catalogue", files)
 				}
 				fail(b.Catalogue, true)
 				b.Restart(t)
@@ -263,7 +267,8 @@ func TestCatalogueCopy_damaged(t *testing.T) {
 		versionstest.PublishAs(t, b.Node, ref, 4)
 		versionstest.WantListed(t, b.Node, ref, 4)
 		b.Stop()
-		if err := os.WriteFile(filepath.Join(b.Opts.Dir, "catalogue.json"), []byte(`{"generation":`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(b.Opts.Dir, "catalogue.json"), []byte(`{"generation":`),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		b.Open(t)

@@ -77,7 +77,8 @@ func (l *derivedFiles) OpenDerived(ctx context.Context, d Derived) (*os.File, er
 					_ = l.update(ctx) // another process may have withdrawn the version and removed the file
 					return l.checkDerived(d, err)
 				}
-				l.log.Info("built file", "file", d.Name, "dataset", d.Versions[0].Ref.String(), "duration", time.Since(started))
+				l.log.Info("built file", "file", d.Name, "dataset", d.Versions[0].Ref.String(), "duration",
+					time.Since(started))
 				return l.checkDerived(d, nil)
 			},
 		}); err != nil {

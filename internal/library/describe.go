@@ -37,27 +37,31 @@ func (l *descriptions) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 	}
 	d, err := l.describePlants(ctx)
 	i, _ := slices.BinarySearchFunc(all, d.Ref, herb.LiveVersion.Compare)
-	return slices.Insert(all, i, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published, Access: d.Access}), err
+	return slices.Insert(all, i, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records,
+		Published: d.Published, Access: d.Access}), err
 }
 
 // Datasets describes datasets that Live has returned, in this order. Unless they are open, they may
 // have no details, or if details are requested, order, primary key and descriptor. Large
 // descriptors are shortened. A dataset that cannot be listed is described as last known and marked
 // unavailable. Recently used descriptions are not read again.
-func (l *descriptions) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
+func (l *descriptions) Datasets(ctx context.Context, versions []herb.LiveVersion,
+	details bool) ([]herb.Dataset, error) {
 	all := make([]herb.Dataset, len(versions))
 	var missing []herb.LiveVersion
 	position := map[herb.Ref]int{}
 	for i, v := range versions {
 		if l.IsMutable(v.Ref) {
 			var err error
-			if all[i], err = l.describePlants(ctx); err != nil {
+			all[i], err = l.describePlants(ctx)
+			if err != nil {
 				return nil, err
 			}
 			continue
 		}
 		d, open := l.describeOpen(v)
-		if all[i] = d; open {
+		all[i] = d
+		if open {
 			continue
 		}
 		if summary, ok := l.summaries.get(v, details); ok {
@@ -103,7 +107,8 @@ func (l *descriptions) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool
 
 // describe returns the descriptions of versions that are in the catalogue. A node has copies and
 // does without the catalogue while it is down.
-func (l *descriptions) describe(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
+func (l *descriptions) describe(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset,
+	err error) {
 	if l.folder.shared() {
 		versions = slices.DeleteFunc(slices.Clone(versions), func(v herb.LiveVersion) bool {
 			d, err := l.folder.loadDescription(v)
@@ -157,7 +162,8 @@ func (l *descriptions) suggestion(ref herb.Ref) string {
 			others = append(others, r.String())
 		}
 	}
-	if len(ref.Namespace) <= herb.MaxName && len(ref.Name) <= herb.MaxName { // comparing takes the product of the lengths
+	// comparing takes the product of the lengths
+	if len(ref.Namespace) <= herb.MaxName && len(ref.Name) <= herb.MaxName {
 		live := l.table.live()
 		if l.mutable != nil {
 			live = append(live, herb.LiveVersion{Ref: herb.PlantsRef})
@@ -222,7 +228,8 @@ func (l *descriptions) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset
 	}
 	d, err := l.catalogue.Version(ctx, ref, "")
 	if herb.CodeOf(err) == herb.CodeNotFound {
-		if err = l.catalogue.updateEntries(ctx); err == nil {
+		err = l.catalogue.updateEntries(ctx)
+		if err == nil {
 			err = l.unknownDataset(ref)
 		}
 	}

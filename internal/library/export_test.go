@@ -8,7 +8,8 @@ import (
 
 // SetOpenFile replaces how a library opens local segment files. It must be called before the first
 // look-up.
-func (l *Library) SetOpenFile(wrap func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error)) {
+func (l *Library) SetOpenFile(
+	wrap func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error)) {
 	l.folder.openFile = func(path string) (*segment.Reader, error) { return wrap(path, openLocal) }
 }
 

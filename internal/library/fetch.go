@@ -112,7 +112,8 @@ func (l *fetcher) joinFetch(key versionKey) (*fetch, View, error) {
 	case e == nil && key.version != "":
 		return nil, View{}, herb.Errorf(herb.CodeGone, "version %s of dataset %s was removed", key.version, key.ref)
 	case e == nil:
-		return nil, View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", key.ref)
+		return nil, View{}, herb.Errorf(herb.CodeNotFound,
+			"no such dataset %q; GET /api/v1 lists all datasets", key.ref)
 	case e.fetch == nil && !l.startFetch(e):
 		return nil, View{}, e.failed.err
 	}
@@ -171,14 +172,18 @@ func (l *fetcher) finishFetch(f *fetch, v *openVersion, err error) {
 	case err != nil && live && l.ctx.Err() == nil:
 		l.recordFailure(e, herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.version.Ref))
 		unused()
-	case err != nil, l.table.withdrawn[f.version.Version], !known, l.ctx.Err() != nil, e.isOpen(): // the dataset was removed or rolled back
+	case err != nil, l.table.withdrawn[f.version.Version], !known, l.ctx.Err() != nil, e.isOpen():
+		// the dataset was removed or rolled back
 		unused()
-	default: // a version that is no longer live replaces an older one: versions may be published faster than they can be fetched
+	default:
+		// a version that is no longer live replaces an older one: versions may be published faster
+		// than they can be fetched
 		v.lastUsed.Store(l.table.epoch.Load())
 		l.table.setOpen(e, v)
 		l.table.closeUnused(e)
 		l.table.after = append(l.table.after, func() {
-			l.log.Info("serving version", "dataset", f.version.Ref.String(), "version", f.version.Version, "records", f.version.Records)
+			l.log.Info("serving version", "dataset", f.version.Ref.String(), "version", f.version.Version, "records",
+				f.version.Records)
 		})
 	}
 	if known {
@@ -197,7 +202,8 @@ func (l *fetcher) recordFailure(e *entry, err error) {
 	wait := min(minBackoff<<min(now.attempts-1, 10), maxBackoff)
 	now.retryAt = l.now().Add(wait/2 + rand.N(wait/2)) // jitter: nodes that failed together should not retry together
 	e.failed = now
-	if before == nil || herb.CodeOf(errors.Unwrap(before.err)) != herb.CodeOf(errors.Unwrap(err)) { // messages may differ in detail
+	// messages may differ in detail
+	if before == nil || herb.CodeOf(errors.Unwrap(before.err)) != herb.CodeOf(errors.Unwrap(err)) {
 		version := e.LiveVersion
 		l.table.after = append(l.table.after, func() {
 			l.log.Error("cannot open version; will retry", "dataset", version.Ref.String(),

@@ -217,16 +217,30 @@ func TestFetch_fails(t *testing.T) {
 		logged string
 		reason library.Reason
 	}{
-		"away":    {fault: versionstest.Only("get", versionstest.Away), logged: "the object store is down", reason: library.ReasonUnavailable},
-		"gone":    {fault: versionstest.Only("get", func(versionstest.Call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object", reason: library.ReasonMissing},
-		"fault":   {fault: versionstest.Only("get", func(versionstest.Call) error { return errors.New("some fault") }), logged: "some fault", reason: library.ReasonSystem},
-		"at end":  {fault: versionstest.Only("get", func(x versionstest.Call) error { return errors.Join(x.Do(), versionstest.ErrStore) }), logged: "the object store is down", reason: library.ReasonUnavailable},
-		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want ", reason: library.ReasonDamaged},
-		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "it has 0 bytes", reason: library.ReasonDamaged},
-		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than ", reason: library.ReasonDamaged},
-		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "with SHA-256", reason: library.ReasonDamaged},
-		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "with SHA-256", reason: library.ReasonDamaged},
-		"closed":  {fault: versionstest.Only("get", func(x versionstest.Call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled", reason: library.ReasonSystem},
+		"away": {fault: versionstest.Only("get", versionstest.Away), logged: "the object store is down",
+			reason: library.ReasonUnavailable},
+		"gone": {fault: versionstest.Only("get",
+			func(versionstest.Call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }),
+			logged: "no such object", reason: library.ReasonMissing},
+		"fault": {fault: versionstest.Only("get", func(versionstest.Call) error { return errors.New("some fault") }),
+			logged: "some fault", reason: library.ReasonSystem},
+		"at end": {fault: versionstest.Only("get", func(x versionstest.Call) error {
+			return errors.Join(x.Do(), versionstest.ErrStore)
+		}), logged: "the object store is down", reason: library.ReasonUnavailable},
+		"short": {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want ",
+			reason: library.ReasonDamaged},
+		"empty": {spoil: func(b []byte) []byte { return nil }, logged: "it has 0 bytes",
+			reason: library.ReasonDamaged},
+		"long": {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than ",
+			reason: library.ReasonDamaged},
+		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "with SHA-256",
+			reason: library.ReasonDamaged},
+		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "with SHA-256",
+			reason: library.ReasonDamaged},
+		"closed": {fault: versionstest.Only("get", func(x versionstest.Call) error {
+			time.Sleep(time.Second)
+			return context.Canceled
+		}), logged: "context canceled", reason: library.ReasonSystem},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -256,7 +270,8 @@ func TestFetch_fails(t *testing.T) {
 					t.Errorf("%d downloads were tried in ten minutes", tries)
 				}
 				h := b.Health()
-				if h.Failed+h.Fetching != 2 || h.Behind != 1 || !h.CanList() || h.Reasons[tt.reason] != h.Failed || b.Statistics().Failed[tt.reason] == 0 {
+				if h.Failed+h.Fetching != 2 || h.Behind != 1 || !h.CanList() || h.Reasons[tt.reason] != h.Failed ||
+					b.Statistics().Failed[tt.reason] == 0 {
 					t.Errorf("health: %+v", h)
 				}
 				c.Bucket.Set(nil, nil)
@@ -425,7 +440,8 @@ func TestClose_whileFetching(t *testing.T) {
 
 func BenchmarkAcquire(b *testing.B) {
 	c := versionstest.NewCluster(b)
-	for i, l := range []*versionstest.Node{c.Node(b, func(o *versionstest.Options) { o.Blobs = nil }).Node, c.Node(b, nil).Node} {
+	for i, l := range []*versionstest.Node{c.Node(b, func(o *versionstest.Options) { o.Blobs = nil }).Node,
+		c.Node(b, nil).Node} {
 		ref := versionstest.Named(i)
 		versionstest.PublishAs(b, l, ref, 5)
 		s, err := l.Acquire(b.Context(), ref)

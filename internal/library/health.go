@@ -17,7 +17,9 @@ type Health struct {
 
 	Reasons map[Reason]int // of Failed
 
-	Outdated int // live versions whose index another release has built and that are not rebuilt yet, as far as they are known
+	// live versions whose index another release has built and that are not rebuilt yet, as far as
+	// they are known
+	Outdated int
 	Pending  int // of Outdated: no version of the dataset can be listed until the index is rebuilt or fetched
 	Rebuilt  int // indexes that this process has rebuilt
 }

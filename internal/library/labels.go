@@ -34,7 +34,8 @@ func (l *descriptions) ResolveVersion(ctx context.Context, ref herb.Ref, text st
 	case herb.IsVersion(text):
 		return text, nil
 	case !herb.IsLabel(text):
-		return "", herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij, or write a label", clip(text))
+		return "", herb.Invalidf(
+			"malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij, or write a label", clip(text))
 	}
 	if err := l.catalogue.updateEntries(ctx); err != nil {
 		return "", err

@@ -97,8 +97,10 @@ type Options struct {
 	Now          func() time.Time // nil means time.Now
 	Log          *slog.Logger     // nil disables logging
 	Program      string           // release of this program, which its files name; may be empty
-	Memory       int              // bytes for sorting in a publish before it spills to disk; 0 means the default of segment.Options
-	FS           filesystem.FS    // file operations; nil means filesystem.OS
+	// bytes for sorting in a publish before it spills to disk; 0 means the default of
+	// segment.Options
+	Memory int
+	FS     filesystem.FS // file operations; nil means filesystem.OS
 
 	OpenSize    int // bytes of memory of open versions that no request uses, estimated; 0 means DefaultOpenSize
 	SummarySize int // bytes of memory of cached descriptions, estimated; 0 means DefaultSummarySize
@@ -149,7 +151,8 @@ type View struct {
 // Explain returns the steps in which a listing of a published dataset is computed.
 func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanation, error) {
 	if v.Reader == nil {
-		return segment.Explanation{}, herb.Invalidf("%s is listed from the database; only published datasets can be explained", v.Ref)
+		return segment.Explanation{},
+			herb.Invalidf("%s is listed from the database; only published datasets can be explained", v.Ref)
 	}
 	return v.Reader.Explain(ctx, q)
 }
@@ -203,25 +206,31 @@ func newLibrary(catalogue Catalogue, opts Options, n *notifier) *Library {
 	}
 	l.cache = newCache(files, opts.CacheSize, l.counters)
 	l.withdrawals = withdrawals{l.table, l.cache}
-	described := &descriptions{table: l.table, folder: files, mutable: opts.Plants, summaries: newSummaryCache(opts.SummarySize)}
+	described := &descriptions{table: l.table, folder: files, mutable: opts.Plants,
+		summaries: newSummaryCache(opts.SummarySize)}
 	described.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
 	l.catalogue = &catalogueReader{
-		Catalogue: catalogue, folder: files, table: l.table, plants: &described.plants, now: opts.Now, apply: l.applyChanges, notifier: n,
+		Catalogue: catalogue, folder: files, table: l.table, plants: &described.plants, now: opts.Now,
+		apply: l.applyChanges, notifier: n,
 	}
 	l.catalogue.status.Store(&catalogueStatus{generation: -1})
 	described.catalogue = l.catalogue
 	l.search = &search{descriptions: described, readingWords: semaphore.NewWeighted(1), wordsRead: -1}
 	l.rebuilder = &rebuilder{
-		folder: files, cache: l.cache, claims: claims{catalogue, rand.Text(), opts.Now}, counters: l.counters, memory: opts.Memory, program: opts.Program,
+		folder: files, cache: l.cache, claims: claims{catalogue, rand.Text(), opts.Now}, counters: l.counters,
+		memory: opts.Memory, program: opts.Program,
 		background: make(chan struct{}, 1), requested: make(chan struct{}, 1), outdated: map[string]bool{},
 	}
 	l.fetcher = &fetcher{
-		folder: files, withdrawals: l.withdrawals, counters: l.counters, rebuilder: l.rebuilder, describe: described.describeVersion,
-		now: opts.Now, wait: opts.Wait, prefetchSlots: make(chan struct{}, maxPrefetches), requestSlots: make(chan struct{}, maxRequestedFetches),
+		folder: files, withdrawals: l.withdrawals, counters: l.counters, rebuilder: l.rebuilder,
+		describe: described.describeVersion,
+		now:      opts.Now, wait: opts.Wait, prefetchSlots: make(chan struct{}, maxPrefetches),
+		requestSlots: make(chan struct{}, maxRequestedFetches),
 	}
 	l.fetcher.ctx, l.fetcher.cancel = context.WithCancel(context.Background())
 	l.derivedFiles = &derivedFiles{
-		folder: files, withdrawals: l.withdrawals, pool: l.pool, wait: opts.Wait, free: opts.Free, update: l.catalogue.updateEntries,
+		folder: files, withdrawals: l.withdrawals, pool: l.pool, wait: opts.Wait, free: opts.Free,
+		update: l.catalogue.updateEntries,
 	}
 	return l
 }
@@ -394,7 +403,8 @@ const resyncEvery = 5 * time.Minute
 // the cache, until ctx is done.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { every(ctx, time.Second, func() { _ = l.catalogue.poll(ctx, false) }) }) // it logs errors, and Health reports them
+	// it logs errors, and Health reports them
+	running.Go(func() { every(ctx, time.Second, func() { _ = l.catalogue.poll(ctx, false) }) })
 	// A database that was restored or failed over may have lost changes that this process has seen.
 	running.Go(func() { every(ctx, resyncEvery, func() { _ = l.catalogue.poll(ctx, true) }) })
 	running.Go(func() { every(ctx, time.Second, func() { l.fetcher.maintain(ctx) }) })

@@ -76,7 +76,8 @@ func TestAcquire_streamKeepsItsVersion(t *testing.T) {
 	must.NoError(t, err)
 	read := 0
 	for rec, err := range stream.Records {
-		if read++; err != nil || !strings.Contains(string(rec), fmt.Sprintf("%q", fmt.Sprint(read))) {
+		read++
+		if err != nil || !strings.Contains(string(rec), fmt.Sprintf("%q", fmt.Sprint(read))) {
 			t.Fatalf("record %d is %s, %v", read, rec, err)
 		}
 		if read == 10 {
@@ -121,7 +122,8 @@ func TestRefresh_damagedVersionDoesNotReplaceAGoodOne(t *testing.T) {
 	versionstest.Publish(t, publisher, 1)
 	versionstest.Total(t, versionstest.Acquire(t, l))
 	d := versionstest.Publish(t, publisher, 2)
-	if err := os.WriteFile(filepath.Join(s.Dir, d.Version+".segment"), []byte("not what was written"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.Dir, d.Version+".segment"), []byte("not what was written"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {

@@ -94,7 +94,8 @@ func TestLibrary_lock(t *testing.T) {
 	must.NoError(t, publisher.Withdraw(t.Context(), ds[2].Ref, ds[2].Version))
 	n.Poll(t.Context())
 	versionstest.WantListed(t, n.Node, ds[2].Ref, 7)
-	for what, n := range map[string]*atomic.Int64{"opened": &p.written, "listed": &p.listed, "removed": &p.removed, "closed": &p.closed, "logged": &p.logged} {
+	for what, n := range map[string]*atomic.Int64{"opened": &p.written, "listed": &p.listed, "removed": &p.removed,
+		"closed": &p.closed, "logged": &p.logged} {
 		if n.Load() == 0 {
 			t.Errorf("nothing was %s", what)
 		}

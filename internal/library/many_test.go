@@ -27,7 +27,8 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 	wide := make([]herb.Field, manyFields)
 	record := make(herb.Record, manyFields)
 	for i := range wide {
-		wide[i] = herb.Field{Name: fmt.Sprintf("column_%03d", i), Type: herb.TypeNumber, Filterable: true, Sortable: true}
+		wide[i] = herb.Field{Name: fmt.Sprintf("column_%03d", i), Type: herb.TypeNumber, Filterable: true,
+			Sortable: true}
 		record[i] = fmt.Sprint(i)
 	}
 	out, err := l.Publish(tb.Context(), versions.Publication{
@@ -45,18 +46,23 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 	const numbers = "WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers WHERE value < ?) "
 	for _, statement := range []string{
 		"UPDATE catalogue SET generation = generation + (? > 0)",
-		numbers + "INSERT INTO datasets (namespace, name, live) SELECT 'many', printf('dataset-%05d', value), printf('v%05d', value) FROM numbers",
-		numbers + "INSERT INTO versions (namespace, name, version, title, description, access, fields, records, published, source, details, added) " +
-			"SELECT 'many', printf('dataset-%05d', value), printf('v%05d', value), 'Dataset ' || value, description, access, fields, records, published, source, details, 2 " +
+		numbers + "INSERT INTO datasets (namespace, name, live) SELECT 'many', printf('dataset-%05d', value), " +
+			"printf('v%05d', value) FROM numbers",
+		numbers + "INSERT INTO versions (namespace, name, version, title, description, access, fields, records, " +
+			"published, source, details, added) " +
+			"SELECT 'many', printf('dataset-%05d', value), printf('v%05d', value), 'Dataset ' || value, description, " +
+			"access, fields, records, published, source, details, 2 " +
 			"FROM versions, numbers WHERE name = 'd0'",
-		"INSERT INTO version_words SELECT v.namespace, v.name, v.version, words FROM versions AS v, version_words AS w WHERE v.namespace = 'many' AND w.name = 'd0' AND v.name < printf('dataset-%05d', ?)",
+		"INSERT INTO version_words SELECT v.namespace, v.name, v.version, words FROM versions AS v, version_words AS " +
+			"w WHERE v.namespace = 'many' AND w.name = 'd0' AND v.name < printf('dataset-%05d', ?)",
 	} {
 		if _, err := raw.ExecContext(tb.Context(), statement, copies); err != nil {
 			tb.Fatal(err)
 		}
 	}
 	for n := range copies {
-		if err := os.Link(filepath.Join(dir, out.Version+".segment"), filepath.Join(dir, fmt.Sprintf("v%05d.segment", n+1))); err != nil {
+		if err := os.Link(filepath.Join(dir, out.Version+".segment"),
+			filepath.Join(dir, fmt.Sprintf("v%05d.segment", n+1))); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -90,8 +96,10 @@ func TestMany(t *testing.T) {
 	wantRows("the list", 0, func() (err error) { live, err = l.Live(t.Context()); return err })
 	wantRows("a page", 25, func() error { _, err := l.Datasets(t.Context(), live[100:125], false); return err })
 	wantRows("the same page", 0, func() error { _, err := l.Datasets(t.Context(), live[100:125], false); return err })
-	wantRows("a page with details", 25, func() error { _, err := l.Datasets(t.Context(), live[100:125], true); return err })
-	wantRows("a page of which some are known", 5, func() error { _, err := l.Datasets(t.Context(), live[105:130], true); return err })
+	wantRows("a page with details", 25,
+		func() error { _, err := l.Datasets(t.Context(), live[100:125], true); return err })
+	wantRows("a page of which some are known", 5,
+		func() error { _, err := l.Datasets(t.Context(), live[105:130], true); return err })
 	wantRows("the first request", 1, func() error { return readOne(t.Context(), l, live[7].Ref) })
 	wantRows("the second request", 0, func() error { return readOne(t.Context(), l, live[7].Ref) })
 	wantRows("an unknown name", 0, func() error {

@@ -52,7 +52,8 @@ func TestDatasets_mutableFails(t *testing.T) {
 				describe := func() herb.Dataset {
 					t.Helper()
 					ds, err := describeAll(t.Context(), n.Node)
-					if err != nil || len(ds) != 2 || ds[0].Ref != ref || ds[0].Unavailable || ds[1].Ref != herb.PlantsRef {
+					if err != nil || len(ds) != 2 || ds[0].Ref != ref || ds[0].Unavailable ||
+						ds[1].Ref != herb.PlantsRef {
 						t.Fatalf("got %+v, %v", ds, err)
 					}
 					return ds[1]
@@ -66,7 +67,8 @@ func TestDatasets_mutableFails(t *testing.T) {
 				f.fails.Store(&fail)
 				began := time.Now()
 				for range 100 {
-					if d := describe(); !d.Unavailable || d.Records != known || d.Title != "Plants" || len(d.Fields) != 1 {
+					if d := describe(); !d.Unavailable || d.Records != known || d.Title != "Plants" ||
+						len(d.Fields) != 1 {
 						t.Errorf("described as %+v", d)
 					}
 				}

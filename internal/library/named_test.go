@@ -57,7 +57,8 @@ func TestAcquireVersion(t *testing.T) {
 	wantNoVersion(t, l, ref, "", herb.CodeInvalid, "malformed version")
 	wantNoVersion(t, l, ref, "../../etc/passwd", herb.CodeInvalid, "malformed version")
 	wantNoVersion(t, l, herb.PlantsRef, "1", herb.CodeInvalid, "has no versions")
-	wantNoVersion(t, l, herb.Ref{Namespace: "shop", Name: "price"}, ds[0].Version, herb.CodeNotFound, `did you mean "shop/prices"?`)
+	wantNoVersion(t, l, herb.Ref{Namespace: "shop", Name: "price"}, ds[0].Version, herb.CodeNotFound,
+		`did you mean "shop/prices"?`)
 
 	if _, err := publisher.Rollback(t.Context(), ref, ds[1].Version, herb.ConsentExposure); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,8 @@ func openNotifiers(t *testing.T) (path string, here, there *notifier) {
 	path = filepath.Join(t.TempDir(), "changed")
 	for _, n := range []**notifier{&here, &there} {
 		var err error
-		if *n, err = openNotifier(filesystem.OS{}, path); err != nil {
+		*n, err = openNotifier(filesystem.OS{}, path)
+		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { (*n).file.Close() })

@@ -66,7 +66,8 @@ func (l *fetcher) openPublished(ctx context.Context, f *fetch, d herb.Dataset) (
 		}
 		return nil, errors.Join(failed, err)
 	}
-	if r, err = l.openFile(l.publishedFile(d.Version)); err != nil {
+	r, err = l.openFile(l.publishedFile(d.Version))
+	if err != nil {
 		return nil, err
 	}
 	l.counters.fetched.Add(1)
@@ -101,7 +102,8 @@ const smallSegment = 64 << 20
 func openLocal(path string) (*segment.Reader, error) {
 	r, err := segment.Open(path)
 	if err == nil && r.Size() <= smallSegment {
-		if err = r.Verify(); err != nil {
+		err = r.Verify()
+		if err != nil {
 			return nil, errors.Join(err, r.Release())
 		}
 	}
@@ -113,7 +115,8 @@ func openLocal(path string) (*segment.Reader, error) {
 func OpenCore(path string) (*segment.Core, error) {
 	c, err := segment.OpenCore(path)
 	if err == nil && c.Size() <= smallSegment {
-		if err = c.Verify(); err != nil {
+		err = c.Verify()
+		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -157,7 +160,8 @@ func (l *fetcher) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 			return cmp.Or(context.Cause(ctx), err)
 		}
 		if got := sum.File(); !got.HasContentOf(*d.File) {
-			return fmt.Errorf("%w: it has %d bytes with SHA-256 %s; want %d bytes with %s", errDamaged, got.Size, got.SHA256, d.File.Size, d.File.SHA256)
+			return fmt.Errorf("%w: it has %d bytes with SHA-256 %s; want %d bytes with %s", errDamaged, got.Size,
+				got.SHA256, d.File.Size, d.File.SHA256)
 		}
 		return nil
 	}); err != nil {

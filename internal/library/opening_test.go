@@ -51,9 +51,11 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 }
 
 // openGated returns a library whose opening of files g controls.
-func openGated(t *testing.T, s *versionstest.SharedDir, g *gatedFiles, wait time.Duration, plants library.Mutable) *versionstest.Node {
+func openGated(t *testing.T, s *versionstest.SharedDir, g *gatedFiles, wait time.Duration,
+	plants library.Mutable) *versionstest.Node {
 	t.Helper()
-	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Wait: wait, Now: func() time.Time { return s.Now() }, Plants: plants})
+	l := versionstest.OpenLibrary(t, s.DB,
+		versionstest.Options{Dir: s.Dir, Wait: wait, Now: func() time.Time { return s.Now() }, Plants: plants})
 	l.SetOpenFile(g.open)
 	return l
 }
@@ -138,7 +140,8 @@ func TestAcquire_slowOpening(t *testing.T) {
 	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 		t.Errorf("%d records are listed, want those of the version that is open", n)
 	}
-	if _, err := l.Acquire(t.Context(), other); herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(err.Error(), "still opening dataset") {
+	if _, err := l.Acquire(t.Context(), other); herb.CodeOf(err) != herb.CodeUnavailable ||
+		!strings.Contains(err.Error(), "still opening dataset") {
 		t.Errorf("a dataset that has nothing open: %v", err)
 	}
 	close(hold)
@@ -285,7 +288,8 @@ func TestAcquire_unknown(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := l.Acquire(t.Context(), tt.ref)
-			if herb.CodeOf(err) != herb.CodeNotFound || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 300 {
+			if herb.CodeOf(err) != herb.CodeNotFound || !strings.Contains(err.Error(), tt.want) ||
+				len(err.Error()) > 300 {
 				t.Errorf("got %v", err)
 			}
 		})

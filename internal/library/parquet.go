@@ -51,7 +51,8 @@ func (l *derivedFiles) BuildParquet(ctx context.Context, v View) error {
 // parquetFile describes the Parquet file of a version.
 func (l *derivedFiles) parquetFile(v View, exact bool) Derived {
 	return Derived{
-		Name: ParquetName(v.Version, exact), What: "building the Parquet file of " + v.Ref.String(), Versions: []View{v}, Total: int64(v.Records),
+		Name: ParquetName(v.Version, exact), What: "building the Parquet file of " + v.Ref.String(),
+		Versions: []View{v}, Total: int64(v.Records),
 		Size: int64(v.Reader.Size()) / 2, // most files are smaller
 		Write: func(ctx context.Context, t *background.Task, file io.Writer) error {
 			return l.writeParquet(ctx, v, exact, t, file)
@@ -60,7 +61,8 @@ func (l *derivedFiles) parquetFile(v View, exact bool) Derived {
 }
 
 // writeParquet writes a Parquet file.
-func (l *derivedFiles) writeParquet(ctx context.Context, v View, exact bool, t *background.Task, file io.Writer) (err error) {
+func (l *derivedFiles) writeParquet(ctx context.Context, v View, exact bool, t *background.Task,
+	file io.Writer) (err error) {
 	scratch, err := filesystem.TempFile(l.dir)
 	if err != nil {
 		return err
@@ -102,7 +104,8 @@ func addRecords(ctx context.Context, w *parquet.Writer, v View, t *background.Ta
 			}
 			field++
 		})
-		if err = errors.Join(err, failed); err != nil {
+		err = errors.Join(err, failed)
+		if err != nil {
 			return err
 		}
 		written++

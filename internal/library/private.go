@@ -105,11 +105,13 @@ func (p Private) AcquireVersion(ctx context.Context, ref herb.Ref, version strin
 	if !visible {
 		v.Release()
 	}
-	if e, ok := errors.AsType[*herb.Error](err); ok && e.Withdrawn != nil && IsVisible(ctx, herb.Dataset{Ref: ref, Access: e.Withdrawn.Access}) {
+	if e, ok := errors.AsType[*herb.Error](err); ok && e.Withdrawn != nil &&
+		IsVisible(ctx, herb.Dataset{Ref: ref, Access: e.Withdrawn.Access}) {
 		return View{}, err
 	}
 	if !visible || herb.CodeOf(err) == herb.CodeGone {
-		gone := herb.Errorf(herb.CodeGone, "version %q of dataset %s is not kept, or it requires another key", clip(version), ref)
+		gone := herb.Errorf(herb.CodeGone, "version %q of dataset %s is not kept, or it requires another key",
+			clip(version), ref)
 		return View{}, cmp.Or(readerErr(ctx), error(gone))
 	}
 	return v, p.Hide(ctx, ref, err)
@@ -146,5 +148,7 @@ func (p Private) unknown(ctx context.Context, ref herb.Ref) error {
 	if err := readerErr(ctx); err != nil {
 		return err
 	}
-	return herb.Errorf(herb.CodeNotFound, "no such dataset %q, or it requires another key; GET /api/v1 lists the datasets that you may read", clip(ref.String()))
+	return herb.Errorf(herb.CodeNotFound,
+		"no such dataset %q, or it requires another key; GET /api/v1 lists the datasets that you may read",
+		clip(ref.String()))
 }

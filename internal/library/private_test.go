@@ -50,8 +50,10 @@ func TestPrivate(t *testing.T) {
 		for _, v := range live {
 			names = append(names, v.Name)
 		}
-		if got := strings.Join(names, " "); got != tt.live || len(found) != len(live) || !errors.Is(err, tt.err) || !errors.Is(searchErr, tt.err) {
-			t.Errorf("%s: %q and %d found, errors %v and %v; want %q", tt.name, got, len(found), err, searchErr, tt.live)
+		if got := strings.Join(names, " "); got != tt.live || len(found) != len(live) || !errors.Is(err, tt.err) ||
+			!errors.Is(searchErr, tt.err) {
+			t.Errorf("%s: %q and %d found, errors %v and %v; want %q", tt.name, got, len(found), err,
+				searchErr, tt.live)
 		}
 		for _, name := range []string{"open", "secret", "default", "secrex"} {
 			ref := herb.Ref{Namespace: "vault", Name: name}
@@ -74,7 +76,9 @@ func TestPrivate(t *testing.T) {
 				if got != want {
 					t.Errorf("%s: %s gives the error %v, want %s", tt.name, ref, err, want)
 				}
-				if got == herb.CodeNotFound && strings.Contains(strings.ReplaceAll(err.Error(), ref.String(), ""), "secret") && !strings.Contains(tt.live, "secret") {
+				if got == herb.CodeNotFound &&
+					strings.Contains(strings.ReplaceAll(err.Error(), ref.String(), ""), "secret") &&
+					!strings.Contains(tt.live, "secret") {
 					t.Errorf("%s: the error for %s tells the name of another dataset: %v", tt.name, ref, err)
 				}
 			}
@@ -90,7 +94,9 @@ func TestPrivate_versions(t *testing.T) {
 	l := versionstest.OpenLibrary(t, versionstest.OpenDB(t, dir), versionstest.Options{Dir: dir})
 	var names []string // newest first
 	for i, access := range []herb.Access{herb.AccessOpen, herb.AccessKey, herb.AccessOpen, herb.AccessOpen} {
-		p := versions.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: versionstest.Numbers(i+1, nil), AccessSet: true, PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentExposure}}}
+		p := versions.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields},
+			Records: versionstest.Numbers(i+1, nil), AccessSet: true, PublishOptions: versions.PublishOptions{
+				Consents: []herb.Consent{herb.ConsentExposure}}}
 		d, err := l.Publish(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +128,8 @@ func TestPrivate_versions(t *testing.T) {
 		v.Release()
 		const unknown = "20240229T133000Z-abcdefghij"
 		_, gone := private.AcquireVersion(ctx, canary(), unknown)
-		if isGone := herb.CodeOf(err) == herb.CodeGone; isGone != (tt.scopes == nil) || isGone && strings.ReplaceAll(err.Error(), names[2], unknown) != gone.Error() {
+		if isGone := herb.CodeOf(err) == herb.CodeGone; isGone != (tt.scopes == nil) || isGone &&
+			strings.ReplaceAll(err.Error(), names[2], unknown) != gone.Error() {
 			t.Errorf("%s: the protected version gives %v, an unknown one %v", tt.name, err, gone)
 		}
 	}
@@ -130,7 +137,9 @@ func TestPrivate_versions(t *testing.T) {
 	if err != nil || len(live) != 1 {
 		t.Fatal(live, err)
 	}
-	if err := versionstest.PublishIn(t, l, canary().Name, herb.AccessKey, func(p *versions.Publication) { p.Records = versionstest.Numbers(5, nil) }); err != nil { // after the list was read
+	// after the list was read
+	if err := versionstest.PublishIn(t, l, canary().Name, herb.AccessKey,
+		func(p *versions.Publication) { p.Records = versionstest.Numbers(5, nil) }); err != nil {
 		t.Fatal(err)
 	}
 	must.NoError(t, l.Refresh(t.Context()))
@@ -163,7 +172,8 @@ func TestAcquire_protectedMeanwhile(t *testing.T) {
 		before := access()
 		shut, open := versionstest.Gate()
 		c.Bucket.Set(versionstest.Only("get", shut), nil)
-		if err := versionstest.PublishIn(t, publisher.Node, canary().Name, herb.AccessKey, func(p *versions.Publication) { p.Records = versionstest.Numbers(2, nil) }); err != nil {
+		if err := versionstest.PublishIn(t, publisher.Node, canary().Name, herb.AccessKey,
+			func(p *versions.Publication) { p.Records = versionstest.Numbers(2, nil) }); err != nil {
 			t.Fatal(err)
 		}
 		versionstest.Pass(3 * time.Second)
@@ -176,7 +186,8 @@ func TestAcquire_protectedMeanwhile(t *testing.T) {
 		if err != nil || len(described) != 1 {
 			t.Fatal(described, err)
 		}
-		if got := access(); before != herb.AccessOpen || got != herb.AccessKey || described[0].Access != herb.AccessKey {
+		if got := access(); before != herb.AccessOpen || got != herb.AccessKey ||
+			described[0].Access != herb.AccessKey {
 			t.Errorf("access %s, then %s, described as %s", before, got, described[0].Access)
 		}
 		open()

@@ -37,7 +37,8 @@ func IsCurrent(f store.VersionFile) bool {
 	if f.Kind == store.ComparisonKind {
 		return strings.HasSuffix(f.Index, fmt.Sprintf("-c%d", segment.ComparisonLayout))
 	}
-	return name == RebuiltName(f.Version) || name == ParquetName(f.Version, false) || name == ParquetName(f.Version, true)
+	return name == RebuiltName(f.Version) || name == ParquetName(f.Version, false) ||
+		name == ParquetName(f.Version, true)
 }
 
 // rebuilder opens versions that another release has published: with the file that a node of this
@@ -125,7 +126,8 @@ func (b *rebuilder) openStored(ctx context.Context, d herb.Dataset) *openVersion
 // openRebuilt opens the file with the index of this program for a version whose published file has
 // another index. If there is none, it builds the file, or waits for the node that builds it and
 // fetches it. download fetches the published file if it is not in the folder.
-func (b *rebuilder) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset, download func() error) (*openVersion, error) {
+func (b *rebuilder) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset,
+	download func() error) (*openVersion, error) {
 	if v := b.openStored(ctx, d); v != nil {
 		return v, nil
 	}
@@ -288,7 +290,8 @@ func (b *rebuilder) storeRebuilt(ctx context.Context, d herb.Dataset) {
 		err = b.blobs.Put(ctx, RebuiltName(d.Version), b.rebuiltFile(d.Version), nil)
 	}
 	if err != nil {
-		b.log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object", RebuiltName(d.Version), "err", err)
+		b.log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object",
+			RebuiltName(d.Version), "err", err)
 	}
 	if info != nil {
 		b.cache.replace(d.Version, info.Size(), err == nil)

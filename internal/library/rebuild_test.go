@@ -74,7 +74,8 @@ func TestRebuild(t *testing.T) {
 				store.RebuiltFile(live.Version, index), store.SegmentFile(live.Version),
 			}
 			must.NoError(t, versionstest.Sweep(t.Context(), l))
-			if got := s.Files(t); len(got) != len(want) || slices.ContainsFunc(want, func(f string) bool { return !slices.Contains(got, f) }) {
+			if got := s.Files(t); len(got) != len(want) ||
+				slices.ContainsFunc(want, func(f string) bool { return !slices.Contains(got, f) }) {
 				t.Errorf("files %v, want %v", got, want)
 			}
 			must.NoError(t, l.Remove(t.Context(), ref, ""))
@@ -153,7 +154,8 @@ func TestRebuild_ready(t *testing.T) {
 	<-blocked
 	versionstest.WantListed(t, l, versionstest.Named(1), 5)
 	_, err := l.Acquire(t.Context(), ref)
-	if herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) < time.Second || !strings.Contains(herb.MessageOf(err), "rebuilding the index of dataset ") {
+	if herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) < time.Second ||
+		!strings.Contains(herb.MessageOf(err), "rebuilding the index of dataset ") {
 		t.Errorf("a request during the rebuild: %v, retry after %s", err, herb.RetryAfterOf(err))
 	}
 	close(release)
@@ -175,7 +177,8 @@ func TestRebuild_outdated(t *testing.T) {
 		var intact [][]byte
 		var paths []string
 		for i := range 3 {
-			paths = append(paths, filepath.Join(s.Dir, store.SegmentFile(versionstest.PublishAs(t, l, versionstest.Named(i), i+1).Version)))
+			paths = append(paths, filepath.Join(s.Dir,
+				store.SegmentFile(versionstest.PublishAs(t, l, versionstest.Named(i), i+1).Version)))
 			intact = append(intact, setFormat(t, paths[i], 1))
 			if i > 0 {
 				damaged := bytes.Clone(intact[i])
@@ -216,12 +219,15 @@ func TestUpgrade(t *testing.T) {
 	for i := range 4 {
 		d := versionstest.PublishAs(t, l, versionstest.Named(i), i+1)
 		path := filepath.Join(s.Dir, store.SegmentFile(d.Version))
-		if setFormat(t, path, 1); i == 2 {
+		setFormat(t, path, 1)
+		if i == 2 {
 			must.NoError(t, os.Truncate(path, 100))
 		}
 	}
-	u, err := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Wait: -1}).Upgrade(t.Context(), false, func(int, int) {})
-	if u != (library.Upgrade{Versions: 4, Rebuilt: 3, Failed: 1}) || err == nil || !strings.Contains(err.Error(), "shop/d2") {
+	u, err := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Wait: -1}).Upgrade(t.Context(), false,
+		func(int, int) {})
+	if u != (library.Upgrade{Versions: 4, Rebuilt: 3, Failed: 1}) || err == nil ||
+		!strings.Contains(err.Error(), "shop/d2") {
 		t.Errorf("%+v, %v", u, err)
 	}
 	l = s.Open(t)

@@ -58,7 +58,8 @@ type DatasetMatch struct {
 // SearchRecords counts the records that match a search in each dataset whose records the reader may
 // see, the most recently published first, and as many as it can within its budget of time, which is
 // one second if it is 0.
-func SearchRecords(ctx context.Context, source RecordSource, search string, reader herb.Principal, budget time.Duration) (RecordMatches, error) {
+func SearchRecords(ctx context.Context, source RecordSource, search string, reader herb.Principal,
+	budget time.Duration) (RecordMatches, error) {
 	var found RecordMatches
 	rawQuery := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: "1"}}.Encode()
 	req, err := query.Parse(rawQuery, nil)
@@ -124,7 +125,8 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, read
 
 // checkWords returns the datasets whose records may match and adds the others to those that were
 // searched.
-func (m *RecordMatches) checkWords(ctx context.Context, source RecordSource, batch []herb.LiveVersion, s *query.Search) ([]herb.LiveVersion, error) {
+func (m *RecordMatches) checkWords(ctx context.Context, source RecordSource, batch []herb.LiveVersion,
+	s *query.Search) ([]herb.LiveVersion, error) {
 	const steps = 1000 // to look up the words of a dataset in its file
 	var err error
 	batch = slices.DeleteFunc(batch, func(v herb.LiveVersion) bool {
@@ -133,7 +135,8 @@ func (m *RecordMatches) checkWords(ctx context.Context, source RecordSource, bat
 		}
 		began := time.Now()
 		may := source.MayMatch(v, s)
-		if err = query.Yield(ctx, steps, time.Since(began)); may {
+		err = query.Yield(ctx, steps, time.Since(began))
+		if may {
 			return false
 		}
 		m.Searched++
@@ -146,7 +149,8 @@ func (m *RecordMatches) checkWords(ctx context.Context, source RecordSource, bat
 // searched. It checks only datasets that would have to be opened, which takes much longer.
 // Protected datasets are not checked: the number of searched datasets would tell which words they
 // contain.
-func (m *RecordMatches) checkClosed(ctx context.Context, source RecordSource, batch []herb.LiveVersion, s *query.Search) []herb.LiveVersion {
+func (m *RecordMatches) checkClosed(ctx context.Context, source RecordSource, batch []herb.LiveVersion,
+	s *query.Search) []herb.LiveVersion {
 	return slices.DeleteFunc(batch, func(v herb.LiveVersion) bool {
 		if ctx.Err() != nil || !source.IsClosed(v) || source.MayMatch(v, s) {
 			return false
@@ -157,7 +161,8 @@ func (m *RecordMatches) checkClosed(ctx context.Context, source RecordSource, ba
 }
 
 // searchDataset adds the matching records of a dataset, unless the reader may not see them.
-func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, ref herb.Ref, rawQuery string, reader herb.Principal) error {
+func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, ref herb.Ref, rawQuery string,
+	reader herb.Principal) error {
 	v, err := source.Acquire(ctx, ref)
 	if err != nil {
 		return err
@@ -176,7 +181,8 @@ func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, 
 	}
 	m.Searched++
 	if page.Total > 0 {
-		m.Datasets, m.Total = append(m.Datasets, DatasetMatch{Ref: ref, Title: v.Title, Total: page.Total}), m.Total+page.Total
+		m.Datasets, m.Total = append(m.Datasets, DatasetMatch{Ref: ref, Title: v.Title, Total: page.Total}),
+			m.Total+page.Total
 	}
 	return nil
 }
@@ -266,7 +272,8 @@ func (l *search) Search(ctx context.Context, search, keyword string) ([]herb.Liv
 		return nil, nil
 	}
 	err = l.loadWords(ctx)
-	if err != nil && (!l.folder.shared() || herb.CodeOf(err) != herb.CodeUnavailable) { // a node reads its copies of descriptions instead
+	// a node reads its copies of descriptions instead
+	if err != nil && (!l.folder.shared() || herb.CodeOf(err) != herb.CodeUnavailable) {
 		return nil, err
 	}
 	filter := store.NewSearchFilter(search, keyword)

@@ -33,8 +33,10 @@ func TestSearch(t *testing.T) {
 		t.Helper()
 		if _, err := publisher.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{
-				Ref: herb.Ref{Namespace: "garden", Name: name}, Title: title, Access: herb.AccessOpen, Fields: []herb.Field{{Name: "id", Type: herb.TypeText}},
-				Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(`{"resource":{"keywords":["` + keyword + `"]}}`))},
+				Ref: herb.Ref{Namespace: "garden", Name: name}, Title: title, Access: herb.AccessOpen,
+				Fields: []herb.Field{{Name: "id", Type: herb.TypeText}},
+				Details: herb.Details{Descriptor: herb.NewDescriptor(
+					[]byte(`{"resource":{"keywords":["` + keyword + `"]}}`))},
 			},
 			Records: func(yield func(herb.Record, error) bool) { yield(herb.Record{"1"}, nil) },
 		}); err != nil {
@@ -84,12 +86,14 @@ func TestSearch(t *testing.T) {
 	want(found{"red", "", "roses"}, found{"plants", "Open data", "ferns"})
 
 	for _, statement := range []string{
-		"UPDATE version_words SET words = char(10) || '%99' || char(10) || 'other' || char(10)", // a release with other text rules
+		// a release with other text rules
+		"UPDATE version_words SET words = char(10) || '%99' || char(10) || 'other' || char(10)",
 		"DELETE FROM version_words",
 	} {
 		change(statement)
 		for range 2 { // the second search uses what the first one has read
-			want(found{"green", "", "ferns"}, found{"", "Open data", "ferns"}, found{"", "Other data", ""}, found{"other", "", ""})
+			want(found{"green", "", "ferns"}, found{"", "Open data", "ferns"}, found{"", "Other data", ""},
+				found{"other", "", ""})
 		}
 	}
 }
@@ -99,7 +103,8 @@ type numberedDatasets int
 
 func (n numberedDatasets) Live(context.Context) (live []herb.LiveVersion, err error) {
 	for i := range int(n) {
-		live = append(live, herb.LiveVersion{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprint("d", i)}, Published: time.Unix(int64(i), 0)})
+		live = append(live, herb.LiveVersion{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprint("d", i)},
+			Published: time.Unix(int64(i), 0)})
 	}
 	return live, nil
 }
@@ -145,8 +150,10 @@ func TestSearchRecords(t *testing.T) {
 		{250, "common", 1, 0, 0, 0, true},
 	} {
 		var p listtest.Pacer // each dataset whose words are looked up is reported
-		found, err := library.SearchRecords(query.WithPacer(t.Context(), &p), numberedDatasets(tt.datasets), tt.search, herb.Principal{}, tt.budget)
-		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total || found.Partial != tt.partial {
+		found, err := library.SearchRecords(query.WithPacer(t.Context(), &p), numberedDatasets(tt.datasets), tt.search,
+			herb.Principal{}, tt.budget)
+		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total ||
+			found.Partial != tt.partial {
 			t.Errorf("%q in %d datasets: %d records in %d of %d, partial %t, %v",
 				tt.search, tt.datasets, found.Total, len(found.Datasets), found.Searched, found.Partial, err)
 		}
@@ -155,7 +162,8 @@ func TestSearchRecords(t *testing.T) {
 		}
 	}
 	full := listtest.Pacer{Err: errors.New("no slot")}
-	if _, err := library.SearchRecords(query.WithPacer(t.Context(), &full), numberedDatasets(250), "common", herb.Principal{}, time.Hour); !errors.Is(err, full.Err) {
+	if _, err := library.SearchRecords(query.WithPacer(t.Context(), &full), numberedDatasets(250), "common",
+		herb.Principal{}, time.Hour); !errors.Is(err, full.Err) {
 		t.Errorf("a search that is not admitted: %v", err)
 	}
 }
@@ -166,17 +174,20 @@ func TestIsClosed(t *testing.T) {
 	t.Parallel()
 	s := versionstest.NewSharedDir(t)
 	l := s.Open(t)
-	for name, access := range map[string]herb.Access{"moss": herb.AccessOpen, "rose": herb.AccessOpen, "staff": herb.AccessKey} {
+	for name, access := range map[string]herb.Access{"moss": herb.AccessOpen, "rose": herb.AccessOpen,
+		"staff": herb.AccessKey} {
 		if _, err := l.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{
-				Ref: herb.Ref{Namespace: "shop", Name: name}, Access: access, Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
+				Ref: herb.Ref{Namespace: "shop", Name: name}, Access: access,
+				Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
 			},
 			Records: func(yield func(herb.Record, error) bool) { yield(herb.Record{"red " + name}, nil) },
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	other := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, OpenSize: -2}) // opens nothing in advance
+	// opens nothing in advance
+	other := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, OpenSize: -2})
 	if err := other.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +216,8 @@ func TestIsClosed(t *testing.T) {
 	if err != nil || found.Total != 1 || found.Searched != 2 {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	rose, err := other.Acquire(t.Context(), herb.Ref{Namespace: "shop", Name: "rose"}) // others may be closed at any time
+	// others may be closed at any time
+	rose, err := other.Acquire(t.Context(), herb.Ref{Namespace: "shop", Name: "rose"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +263,8 @@ func TestMayMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for search, want := range map[string]string{
-		"RED": "rose staff", "rose": "rose", "ro*": "rose", "ro": "", `"rose red"`: "rose", "rose moss": "", "red -rose": "rose staff", "-red": "moss rose staff",
+		"RED": "rose staff", "rose": "rose", "ro*": "rose", "ro": "", `"rose red"`: "rose", "rose moss": "",
+		"red -rose": "rose staff", "-red": "moss rose staff",
 	} {
 		req, err := query.Parse(query.Params{{Name: query.ParamSearch, Value: search}}.Encode(), nil)
 		if err != nil {
@@ -263,11 +276,13 @@ func TestMayMatch(t *testing.T) {
 				names = append(names, v.Name)
 			}
 		}
-		if want := strings.Fields(want + " unreadable plants"); !slices.Equal(names, want) { // the last two cannot be checked
+		// the last two cannot be checked
+		if want := strings.Fields(want + " unreadable plants"); !slices.Equal(names, want) {
 			t.Errorf("%s: %v; want %v", search, names, want)
 		}
 	}
-	if refs, err := l.ProtectedRefs(t.Context()); err != nil || !slices.Equal(refs, []herb.Ref{{Namespace: "shop", Name: "staff"}}) {
+	if refs, err := l.ProtectedRefs(t.Context()); err != nil ||
+		!slices.Equal(refs, []herb.Ref{{Namespace: "shop", Name: "staff"}}) {
 		t.Errorf("protected: %v, %v", refs, err)
 	}
 }
@@ -299,13 +314,15 @@ func (p protectedDatasets) Acquire(ctx context.Context, ref herb.Ref) (library.V
 // those that a reader may not read match.
 func TestSearchRecords_protected(t *testing.T) {
 	t.Parallel()
-	for name, down := range map[string]error{"available": nil, "catalogue down": herb.Errorf(herb.CodeUnavailable, "down")} {
+	for name, down := range map[string]error{
+		"available": nil, "catalogue down": herb.Errorf(herb.CodeUnavailable, "down")} {
 		for _, tt := range []struct {
 			search          string
 			mayRead         bool
 			total, searched int
 		}{
-			{"odd", false, 120, 240}, {"odd", true, 125, 250}, {"d3", false, 0, 240}, {"d3", true, 1, 250}, {"none", false, 0, 240},
+			{"odd", false, 120, 240}, {"odd", true, 125, 250}, {"d3", false, 0, 240}, {"d3", true, 1, 250},
+			{"none", false, 0, 240},
 		} {
 			source, reader := protectedDatasets{250, 10, down}, herb.Principal{}
 			if tt.mayRead {
@@ -313,7 +330,8 @@ func TestSearchRecords_protected(t *testing.T) {
 			}
 			found, err := library.SearchRecords(t.Context(), source, tt.search, reader, time.Hour)
 			if err != nil || found.Total != tt.total || found.Searched != tt.searched || found.Partial {
-				t.Errorf("%s: %q, %t: %d records in %d datasets, partial %t, %v", name, tt.search, tt.mayRead, found.Total, found.Searched, found.Partial, err)
+				t.Errorf("%s: %q, %t: %d records in %d datasets, partial %t, %v", name, tt.search, tt.mayRead,
+					found.Total, found.Searched, found.Partial, err)
 			}
 		}
 	}

@@ -31,7 +31,8 @@ func ReasonOf(err error) Reason {
 	switch code := herb.CodeOf(err); {
 	case errors.Is(err, segment.ErrIndex):
 		return ReasonFormat
-	case errors.Is(err, errDamaged), errors.Is(err, segment.ErrCorrupt), errors.Is(err, segment.ErrTruncated), errors.Is(err, segment.ErrUnexpected):
+	case errors.Is(err, errDamaged), errors.Is(err, segment.ErrCorrupt), errors.Is(err, segment.ErrTruncated),
+		errors.Is(err, segment.ErrUnexpected):
 		return ReasonDamaged
 	case code == herb.CodeUnavailable:
 		return ReasonUnavailable

@@ -13,7 +13,8 @@ import (
 func TestSummaryCache(t *testing.T) {
 	t.Parallel()
 	version := func(i int) herb.LiveVersion {
-		return herb.LiveVersion{Ref: herb.Ref{Namespace: "garden", Name: fmt.Sprint(i)}, Version: "v1", Published: time.Unix(int64(i), 0)}
+		return herb.LiveVersion{Ref: herb.Ref{Namespace: "garden", Name: fmt.Sprint(i)}, Version: "v1",
+			Published: time.Unix(int64(i), 0)}
 	}
 	d := herb.Dataset{Fields: make([]herb.Field, 10)}
 	c := newSummaryCache(10 * d.Size())
@@ -40,7 +41,8 @@ func TestSummaryCache(t *testing.T) {
 		t.Error("the summary of an earlier publish of the same version is returned")
 	}
 	d.Description = strings.Repeat("x", c.limit/2)
-	if c.add(version(200), true, d); c.summaries.Len() < 5 {
+	c.add(version(200), true, d)
+	if c.summaries.Len() < 5 {
 		t.Error("a large summary has replaced the others")
 	}
 }
@@ -52,7 +54,8 @@ func TestSummarize(t *testing.T) {
 	if got := summarize(d); got.Descriptor != nil || got.File != nil {
 		t.Errorf("no descriptor: %+v", got)
 	}
-	d.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["rose"],"other":1},"resource":{"licenses":[{"name":"CC0"}]}}`))
+	d.Descriptor = herb.NewDescriptor(
+		[]byte(`{"package":{"keywords":["rose"],"other":1},"resource":{"licenses":[{"name":"CC0"}]}}`))
 	got := summarize(d).Descriptor
 	if len(got.Text) > 0 || !slices.Equal(got.Keywords, []string{"rose"}) || len(got.Licenses) != 1 {
 		t.Errorf("the summary is %+v", got)
@@ -66,10 +69,12 @@ func TestSummarize_longTexts(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	fields := []herb.Field{{Name: "a", Title: long, Description: long}, {Name: "b", Title: "B"}}
 	d := herb.Dataset{Title: long, Description: long, Fields: fields, Details: herb.Details{
-		Descriptor: herb.NewDescriptor([]byte(`{"package":{"keywords":["rose"],"licenses":[{"title":"` + long + `"}]}}`)),
+		Descriptor: herb.NewDescriptor([]byte(`{"package":{"keywords":["rose"],"licenses":[{"title":"` +
+			long + `"}]}}`)),
 	}}
 	got := summarize(d)
-	if size := got.Size(); size > 200<<10 || len(got.Descriptor.Keywords) != 1 || got.Descriptor.Licenses != nil || got.Fields[1].Title != "B" {
+	if size := got.Size(); size > 200<<10 || len(got.Descriptor.Keywords) != 1 || got.Descriptor.Licenses != nil ||
+		got.Fields[1].Title != "B" {
 		t.Errorf("the summary has %d bytes, descriptor %.100v", size, got.Descriptor)
 	}
 	if len(fields[0].Title) != len(long) {

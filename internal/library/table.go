@@ -27,8 +27,9 @@ type entry struct {
 	described        bool         // size is known
 	size             int64        // of the live version's file in the object store; 0 if it is not stored there
 	index            string       // of that file; empty if it is unknown
-	generation       int64        // of the catalogue that has confirmed a named version; a later one may have dropped it
-	checkedAt        int64        // table.epoch when the catalogue confirmed a named version
+	// of the catalogue that has confirmed a named version; a later one may have dropped it
+	generation int64
+	checkedAt  int64 // table.epoch when the catalogue confirmed a named version
 
 	words store.SearchWords // of the live version; empty until a search needs them
 }
@@ -168,7 +169,8 @@ func (t *table) setOpen(e *entry, v *openVersion) {
 		t.openSize -= e.open.memory()
 		t.after = append(t.after, e.open.close)
 	}
-	if e.open = v; v != nil {
+	e.open = v
+	if v != nil {
 		t.openSize += v.memory()
 	}
 }

@@ -71,12 +71,14 @@ func NewListedVersion(v herb.ListedVersion, live bool) ListedVersion {
 func (l *descriptions) ListVersions(ctx context.Context, ref herb.Ref) (herb.VersionList, error) {
 	if l.IsMutable(ref) {
 		d, err := l.mutable.Describe(ctx)
-		v := herb.ListedVersion{Ref: d.Ref, Version: d.Version, Access: d.Access, Published: d.Published, Records: d.Records}
+		v := herb.ListedVersion{Ref: d.Ref, Version: d.Version, Access: d.Access, Published: d.Published,
+			Records: d.Records}
 		return herb.VersionList{Live: d.Version, Versions: []herb.ListedVersion{v}}, err
 	}
 	list, err := l.catalogue.ListVersions(ctx, ref)
 	if herb.CodeOf(err) == herb.CodeNotFound {
-		if err = l.catalogue.updateEntries(ctx); err == nil {
+		err = l.catalogue.updateEntries(ctx)
+		if err == nil {
 			err = l.unknownDataset(ref)
 		}
 	}

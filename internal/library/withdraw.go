@@ -32,9 +32,11 @@ func (w withdrawals) checkWithdrawn(ref herb.Ref, version string, err error) err
 		return err
 	}
 	if failed := w.cache.removeVersions(true, []string{version}); failed != nil {
-		w.cache.log.Warn("cannot remove the files of a withdrawn version; will retry", "version", version, "err", failed)
+		w.cache.log.Warn("cannot remove the files of a withdrawn version; will retry", "version", version,
+			"err", failed)
 	}
-	return herb.Errorf(herb.CodeGone, "version %q of dataset %q was withdrawn and cannot be read any more", version, ref)
+	return herb.Errorf(herb.CodeGone, "version %q of dataset %q was withdrawn and cannot be read any more",
+		version, ref)
 }
 
 // RemoveFiles removes the files of versions from Dir, except incomplete ones.

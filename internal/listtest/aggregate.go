@@ -138,7 +138,10 @@ func (o *Oracle) fill(groups []*group, r *query.AggregateRequest) []*group {
 	for _, g := range groups {
 		byIdentity[identityOf(g.labels)] = g
 		for i, l := range g.labels {
-			if !slices.ContainsFunc(occurring[i], func(m label) bool { return l.missing == m.missing && l.text == m.text }) {
+			if !slices.ContainsFunc(occurring[i], func(m label) bool {
+				return l.missing == m.missing &&
+					l.text == m.text
+			}) {
 				occurring[i] = append(occurring[i], l)
 			}
 		}
@@ -215,7 +218,8 @@ func identityOf(labels []label) (id string) {
 // Rule: docs/api.md, "Compute measures of groups".
 func isSelected(g *group, selected [query.MaxBy][]string) bool {
 	for i, l := range g.labels {
-		if len(selected[i]) > 0 && !slices.ContainsFunc(selected[i], func(s string) bool { return s == l.text && l.missing == (s == "") }) {
+		if len(selected[i]) > 0 &&
+			!slices.ContainsFunc(selected[i], func(s string) bool { return s == l.text && l.missing == (s == "") }) {
 			return false
 		}
 	}
@@ -309,7 +313,8 @@ func (o *Oracle) ignoresZone(by []query.By) bool {
 	ignores := false
 	for _, b := range by {
 		if b.Grain != "" && o.fields[b.Field].Type == herb.TypeDateTime {
-			if ignores = true; o.hasZone(b) {
+			ignores = true
+			if o.hasZone(b) {
 				return false
 			}
 		}
@@ -426,7 +431,8 @@ func grainLabel(g query.Grain, t time.Time) label {
 	case query.GrainDay:
 		return label{text: t.Format(time.DateOnly), place: placeOf(year, int(month), day)}
 	case query.GrainWeekday:
-		days := []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday}
+		days := []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday,
+			time.Sunday}
 		return numberLabel(int64(slices.Index(days, t.Weekday()) + 1))
 	case query.GrainMonthOfYear:
 		return numberLabel(int64(month))
@@ -474,7 +480,8 @@ func nextLabel(l label, b query.By, f herb.Field, zone *time.Location) label {
 		return grainLabel(b.Grain, t.Add(time.Hour))
 	}
 	next := map[query.Grain][3]int{
-		query.GrainYear: {1, 0, 0}, query.GrainQuarter: {0, 3, 0}, query.GrainMonth: {0, 1, 0}, query.GrainWeek: {0, 0, 7}, query.GrainDay: {0, 0, 1},
+		query.GrainYear: {1, 0, 0}, query.GrainQuarter: {0, 3, 0}, query.GrainMonth: {0, 1, 0},
+		query.GrainWeek: {0, 0, 7}, query.GrainDay: {0, 0, 1},
 	}[b.Grain]
 	return grainLabel(b.Grain, t.AddDate(next[0], next[1], next[2]))
 }
@@ -521,7 +528,8 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 			decimals = max(decimals, len(fraction))
 		}
 	}
-	slices.SortStableFunc(values, func(a, b counted) int { return cmp.Or(a.place.compare(b.place), strings.Compare(a.Value, b.Value)) })
+	slices.SortStableFunc(values,
+		func(a, b counted) int { return cmp.Or(a.place.compare(b.place), strings.Compare(a.Value, b.Value)) })
 	at := func(i int) string { // a value that occurs
 		switch f.Type {
 		case herb.TypeDuration:

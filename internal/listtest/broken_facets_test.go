@@ -73,7 +73,8 @@ func facetFaults() map[string]facetFault {
 			facets, err := o.Facets(context.Background(), &plain)
 			for i := range facets.Fields {
 				f := &facets.Fields[i]
-				f.Values = slices.DeleteFunc(f.Values, func(v query.ValueCount) bool { return !containsText(v.Value, r.Containing) })
+				f.Values = slices.DeleteFunc(f.Values,
+					func(v query.ValueCount) bool { return !containsText(v.Value, r.Containing) })
 			}
 			return facets, err
 		},
@@ -81,7 +82,8 @@ func facetFaults() map[string]facetFault {
 			facets, err := o.Facets(context.Background(), r)
 			for i := range facets.Fields {
 				f := &facets.Fields[i]
-				f.Values = slices.DeleteFunc(f.Values, func(v query.ValueCount) bool { return !strings.Contains(v.Value, r.Containing) })
+				f.Values = slices.DeleteFunc(f.Values,
+					func(v query.ValueCount) bool { return !strings.Contains(v.Value, r.Containing) })
 			}
 			return facets, err
 		},
@@ -99,13 +101,16 @@ func facetFaults() map[string]facetFault {
 		"edges of the matching records": withFacetRequest(func(r *query.FacetRequest) { r.AllEdges = false }),
 		"own filter applied":            withFacetRequest(func(r *query.FacetRequest) { r.IgnoreOwnFilter = false }),
 		"own filter always ignored":     withFacetRequest(func(r *query.FacetRequest) { r.IgnoreOwnFilter = true }),
-		"fields reversed":               withFacetRequest(func(r *query.FacetRequest) { r.Fields = slices.Clone(r.Fields); slices.Reverse(r.Fields) }),
-		"one field only":                withFacetRequest(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
-		"numbers as text":               withFacetTypes(herb.TypeNumber, herb.TypeText),
-		"dates as text":                 withFacetTypes(herb.TypeDate, herb.TypeText),
-		"booleans as text":              withFacetTypes(herb.TypeBoolean, herb.TypeText),
-		"lists as text":                 withFacetTypes(herb.TypeList, herb.TypeText),
-		"text as lists":                 withFacetTypes(herb.TypeText, herb.TypeList),
+		"fields reversed": withFacetRequest(func(r *query.FacetRequest) {
+			r.Fields = slices.Clone(r.Fields)
+			slices.Reverse(r.Fields)
+		}),
+		"one field only":   withFacetRequest(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
+		"numbers as text":  withFacetTypes(herb.TypeNumber, herb.TypeText),
+		"dates as text":    withFacetTypes(herb.TypeDate, herb.TypeText),
+		"booleans as text": withFacetTypes(herb.TypeBoolean, herb.TypeText),
+		"lists as text":    withFacetTypes(herb.TypeList, herb.TypeText),
+		"text as lists":    withFacetTypes(herb.TypeText, herb.TypeList),
 		"empty values are values": withFacet(func(f *query.Facet) {
 			if f.Empty > 0 {
 				f.Distinct++
@@ -133,8 +138,10 @@ func facetFaults() map[string]facetFault {
 				}
 			}
 		}),
-		"no greatest value":     withFacet(func(f *query.Facet) { f.Max = f.Min }),
-		"empty buckets omitted": withFacet(func(f *query.Facet) { f.Histogram = slices.DeleteFunc(f.Histogram, isEmptyBucket) }),
+		"no greatest value": withFacet(func(f *query.Facet) { f.Max = f.Min }),
+		"empty buckets omitted": withFacet(func(f *query.Facet) {
+			f.Histogram = slices.DeleteFunc(f.Histogram, isEmptyBucket)
+		}),
 		"one bucket short": withFacet(func(f *query.Facet) {
 			f.Histogram = f.Histogram[:max(0, len(f.Histogram)-1)]
 		}),
@@ -189,5 +196,6 @@ func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
 func TestFaultsInFacets(t *testing.T) {
 	t.Parallel()
 	onlyInSoakRuns(t)
-	checkAllDetected(t, facetFaults(), true, func(o *Oracle, fault facetFault) query.Engine { return brokenFaceter{o, fault} })
+	checkAllDetected(t, facetFaults(), true,
+		func(o *Oracle, fault facetFault) query.Engine { return brokenFaceter{o, fault} })
 }

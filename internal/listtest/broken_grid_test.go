@@ -36,8 +36,12 @@ func TestFaultsInGrids(t *testing.T) {
 		"filters ignored": {request: func(r *query.GridRequest) { r.Request.Conditions = nil }},
 		"search ignored":  {request: func(r *query.GridRequest) { r.Request.Search = nil }},
 		"axes exchanged":  {request: func(r *query.GridRequest) { r.X, r.Y = r.Y, r.X }},
-		"maximum outside": {request: func(r *query.GridRequest) { r.Bounds.MaxX -= (r.Bounds.MaxX - r.Bounds.MinX) / 1e9 }},
-		"bounds ignored":  {request: func(r *query.GridRequest) { r.Bounds = query.Bounds{MinX: -1e9, MinY: -1e9, MaxX: 1e9, MaxY: 1e9} }},
+		"maximum outside": {request: func(r *query.GridRequest) {
+			r.Bounds.MaxX -= (r.Bounds.MaxX - r.Bounds.MinX) / 1e9
+		}},
+		"bounds ignored": {request: func(r *query.GridRequest) {
+			r.Bounds = query.Bounds{MinX: -1e9, MinY: -1e9, MaxX: 1e9, MaxY: 1e9}
+		}},
 		"rows upside down": {result: func(r *query.GridRequest, g *query.Grid) {
 			for i := range g.Cells {
 				g.Cells[i].Row = r.Rows - 1 - g.Cells[i].Row

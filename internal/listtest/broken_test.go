@@ -92,7 +92,8 @@ func checkDetected(t *testing.T, e Engine, datasets int) {
 
 // checkAllDetected checks that random datasets, and named cases if byCases is set, detect each
 // fault of an engine.
-func checkAllDetected[Fault any](t *testing.T, faults map[string]Fault, byCases bool, open func(*Oracle, Fault) query.Engine) {
+func checkAllDetected[Fault any](t *testing.T, faults map[string]Fault, byCases bool,
+	open func(*Oracle, Fault) query.Engine) {
 	for name, fault := range faults {
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
 			t.Parallel()
@@ -166,12 +167,14 @@ func faults() map[string]broken {
 		"ties reversed in descending order": withOrder(func(o *Oracle, r *query.Request, found []int) {
 			if isDescending(r) {
 				slices.Reverse(found)
-				slices.SortStableFunc(found, func(a, b int) int { return compareForSort(place(o, r, a), place(o, r, b), true) })
+				slices.SortStableFunc(found,
+					func(a, b int) int { return compareForSort(place(o, r, a), place(o, r, b), true) })
 			}
 		}),
 		"empty values first in descending order": withOrder(func(o *Oracle, r *query.Request, found []int) {
 			if isDescending(r) {
-				slices.SortStableFunc(found, func(a, b int) int { return -compareForSort(place(o, r, a), place(o, r, b), false) })
+				slices.SortStableFunc(found,
+					func(a, b int) int { return -compareForSort(place(o, r, a), place(o, r, b), false) })
 			}
 		}),
 		"text sorted by its bytes": withOrder(func(o *Oracle, r *query.Request, found []int) {
@@ -204,19 +207,29 @@ func faults() map[string]broken {
 				slices.Reverse(found)
 			}
 		}),
-		"prefix ignored":                         eachClause(func(c *query.Clause) { c.Prefix = false }),
-		"prefix everywhere":                      eachClause(func(c *query.Clause) { c.Prefix = true }),
-		"exclusion ignored":                      eachClause(func(c *query.Clause) { c.Exclude = false }),
-		"phrase cut short":                       eachClause(func(c *query.Clause) { c.Words = c.Words[:1] }),
-		"phrase backwards":                       eachClause(func(c *query.Clause) { c.Words = slices.Clone(c.Words); slices.Reverse(c.Words) }),
-		"search ignored":                         withRequest(func(r *query.Request) { r.Search = nil }),
-		"filters ignored":                        withRequest(func(r *query.Request) { r.Conditions = nil }),
-		"one filter only":                        withRequest(func(r *query.Request) { r.Conditions = r.Conditions[:min(1, len(r.Conditions))] }),
-		"sort ignored":                           withRequest(func(r *query.Request) { r.Sort = nil }),
-		"descending ignored":                     eachSortField(func(_ int, f *query.SortField) { f.Desc = false }),
-		"one sort field only":                    withRequest(func(r *query.Request) { r.Sort = r.Sort[:min(1, len(r.Sort))] }),
-		"two sort fields only":                   withRequest(func(r *query.Request) { r.Sort = r.Sort[:min(2, len(r.Sort))] }),
-		"direction of the first sort field only": eachSortField(func(i int, f *query.SortField) { f.Desc = f.Desc && i == 0 }),
+		"prefix ignored":    eachClause(func(c *query.Clause) { c.Prefix = false }),
+		"prefix everywhere": eachClause(func(c *query.Clause) { c.Prefix = true }),
+		"exclusion ignored": eachClause(func(c *query.Clause) { c.Exclude = false }),
+		"phrase cut short":  eachClause(func(c *query.Clause) { c.Words = c.Words[:1] }),
+		"phrase backwards": eachClause(func(c *query.Clause) {
+			c.Words = slices.Clone(c.Words)
+			slices.Reverse(c.Words)
+		}),
+		"search ignored":  withRequest(func(r *query.Request) { r.Search = nil }),
+		"filters ignored": withRequest(func(r *query.Request) { r.Conditions = nil }),
+		"one filter only": withRequest(func(r *query.Request) {
+			r.Conditions = r.Conditions[:min(1, len(r.Conditions))]
+		}),
+		"sort ignored":       withRequest(func(r *query.Request) { r.Sort = nil }),
+		"descending ignored": eachSortField(func(_ int, f *query.SortField) { f.Desc = false }),
+		"one sort field only": withRequest(func(r *query.Request) {
+			r.Sort = r.Sort[:min(1, len(r.Sort))]
+		}),
+		"two sort fields only": withRequest(func(r *query.Request) {
+			r.Sort = r.Sort[:min(2, len(r.Sort))]
+		}),
+		"direction of the first sort field only": eachSortField(
+			func(i int, f *query.SortField) { f.Desc = f.Desc && i == 0 }),
 		"sort fields backwards": withRequest(func(r *query.Request) {
 			r.Sort = slices.Clone(r.Sort)
 			slices.Reverse(r.Sort)
@@ -286,10 +299,13 @@ func faults() map[string]broken {
 				p.Records = append(p.Records, p.Records[0])
 			}
 		}),
-		"values trimmed":  withResult(func(_ *query.Request, p *query.Page) { replace(p, `.0"`, `"`) }),
-		"numbers as JSON": withResult(func(_ *query.Request, p *query.Page) { replace(p, `:"1"`, `:1`); replace(p, `:"2"`, `:2`) }),
-		"null for empty":  withResult(func(_ *query.Request, p *query.Page) { replace(p, `:""`, `:null`) }),
-		"data behind":     withResult(func(_ *query.Request, p *query.Page) { replace(p, "}", "},") }),
+		"values trimmed": withResult(func(_ *query.Request, p *query.Page) { replace(p, `.0"`, `"`) }),
+		"numbers as JSON": withResult(func(_ *query.Request, p *query.Page) {
+			replace(p, `:"1"`, `:1`)
+			replace(p, `:"2"`, `:2`)
+		}),
+		"null for empty": withResult(func(_ *query.Request, p *query.Page) { replace(p, `:""`, `:null`) }),
+		"data behind":    withResult(func(_ *query.Request, p *query.Page) { replace(p, "}", "},") }),
 		"an error": func(*Oracle, *query.Request) (query.Page, error) {
 			return query.Page{}, herb.Errorf(herb.CodeInternal, "out of order")
 		},

@@ -64,7 +64,8 @@ func (c testCase) checkList(ctx context.Context, l query.Engine, q namedQuery) e
 	ids := strings.Fields(page)
 	total := len(ids)
 	if hasTotal {
-		if total, err = strconv.Atoi(all); err != nil {
+		total, err = strconv.Atoi(all)
+		if err != nil {
 			return err
 		}
 	}
@@ -112,7 +113,8 @@ func sketch(f query.Facets) []string {
 	for _, facet := range f.Fields {
 		line := fmt.Sprintf("%s: %d empty, %d distinct", facet.Field, facet.Empty, facet.Distinct)
 		if facet.Total != f.Total {
-			line = fmt.Sprintf("%s: of %d: %d empty, %d distinct", facet.Field, facet.Total, facet.Empty, facet.Distinct)
+			line = fmt.Sprintf("%s: of %d: %d empty, %d distinct", facet.Field, facet.Total, facet.Empty,
+				facet.Distinct)
 		}
 		if facet.Matching != facet.Distinct {
 			line += fmt.Sprintf(", %d matching", facet.Matching)

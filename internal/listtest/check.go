@@ -26,7 +26,8 @@ func stream(ctx context.Context, l query.Engine, r *query.Request, most int) (re
 		if err != nil {
 			return nil, fmt.Errorf("streaming, after %d records: %w", len(records), err)
 		}
-		if records = append(records, slices.Clone(b)); len(records) > most {
+		records = append(records, slices.Clone(b))
+		if len(records) > most {
 			return nil, errors.New("the stream does not end")
 		}
 	}

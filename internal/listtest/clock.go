@@ -11,7 +11,8 @@ import (
 )
 
 // timeOfDay matches a time of day, or a prefix of one without am and pm.
-var timeOfDay = regexp.MustCompile(`^(?i)([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9]{2}(?:[.,][0-9]+)?))?[  ]*([ap]\.?m\.?)?$`)
+var timeOfDay = regexp.MustCompile(
+	`^(?i)([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9]{2}(?:[.,][0-9]+)?))?[  ]*([ap]\.?m\.?)?$`)
 
 // parseTimeOfDay parses a time of day as the number HHMMSS with its fraction, which orders times
 // and distinguishes 23:59:60 from 24:00:00.
@@ -75,7 +76,8 @@ func parseDuration(n herb.Notation, s string) (*big.Rat, bool) {
 		}
 		for _, m := range amounts {
 			unit := map[string]*big.Rat{
-				"w": big.NewRat(604800, 1), "d": big.NewRat(86400, 1), "h": big.NewRat(3600, 1), "m": big.NewRat(60, 1), "s": big.NewRat(1, 1), "ms": big.NewRat(1, 1000),
+				"w": big.NewRat(604800, 1), "d": big.NewRat(86400, 1), "h": big.NewRat(3600, 1), "m": big.NewRat(60, 1),
+				"s": big.NewRat(1, 1), "ms": big.NewRat(1, 1000),
 			}[map[bool]string{true: "ms", false: strings.ToLower(m[2][:1])}[m[2] == "ms"]]
 			amount := rat(m[1])
 			sum.Add(sum, amount.Mul(amount, unit))
@@ -117,7 +119,8 @@ func hasTimePrefix(clock *big.Rat, prefix string) bool {
 		written += "." + fraction
 	}
 	prefix = strings.ReplaceAll(prefix, ",", ".")
-	return strings.HasPrefix(written, prefix) || strings.Index(prefix, ":") == 1 && strings.HasPrefix(written, "0"+prefix)
+	return strings.HasPrefix(written, prefix) || strings.Index(prefix, ":") == 1 &&
+		strings.HasPrefix(written, "0"+prefix)
 }
 
 // clockLabel returns the label of the hour or the minute of a time of day, given as its HHMMSS.
@@ -129,7 +132,8 @@ func clockLabel(g query.Grain, clock *big.Rat) label {
 		width = 100
 	}
 	start := new(big.Int).Div(clock.Num(), clock.Denom()).Int64() / width * width
-	return label{text: fmt.Sprintf("%02d:%02d", start/10000, start/100%100), place: parsedValue{number: big.NewRat(start, 1)}}
+	return label{text: fmt.Sprintf("%02d:%02d", start/10000, start/100%100),
+		place: parsedValue{number: big.NewRat(start, 1)}}
 }
 
 // nextClockLabel returns the label of the hour or the minute after one.
@@ -150,7 +154,8 @@ func nextClockLabel(g query.Grain, clock *big.Rat) label {
 // clock returns a time of day in a random notation.
 func (g *generator) clock() string {
 	if g.chance(15) {
-		return pick(g, []string{"23:59:60", "24:00", "24:00:00", "23:59:59.999999999999", "00:00", "12:00 AM", "12:00 pm", "23:59:60.5", "0:00"})
+		return pick(g, []string{"23:59:60", "24:00", "24:00:00", "23:59:59.999999999999", "00:00", "12:00 AM",
+			"12:00 pm", "23:59:60.5", "0:00"})
 	}
 	hour, minute := g.IntN(24), pick(g, []int{0, 0, 5, 30, 59})
 	switch g.IntN(4) {
@@ -170,8 +175,10 @@ func (g *generator) duration() string {
 	switch g.IntN(9) {
 	case 0:
 		return sign + pick(g, []string{
-			"1000000000000000000:00:00", "0:00:00.000000000000000001", "P1DT2H", "PT1H20M", "PT0.5S", "P2W", "0:00", "P1D", "1 day, 2:03:04", "2 days 0:00:00.5",
-			"1.5h", "90 min", "500ms", "1w 2d", "1.25 minutes", "999999999999999999h", "PT36H", "0s", "P1DT0.1H", "1h 0.3 s",
+			"1000000000000000000:00:00", "0:00:00.000000000000000001", "P1DT2H", "PT1H20M", "PT0.5S", "P2W", "0:00",
+			"P1D", "1 day, 2:03:04", "2 days 0:00:00.5",
+			"1.5h", "90 min", "500ms", "1w 2d", "1.25 minutes", "999999999999999999h", "PT36H", "0s",
+			"P1DT0.1H", "1h 0.3 s",
 		})
 	case 1:
 		return fmt.Sprintf("%s%dh %dm", sign, hour, minute)

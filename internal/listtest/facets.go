@@ -77,7 +77,8 @@ func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets,
 	f := query.Facets{Total: len(all)}
 	for _, i := range r.Fields {
 		found, others := all, *r.Request
-		others.Conditions = slices.DeleteFunc(slices.Clone(others.Conditions), func(c query.Condition) bool { return c.Field == i })
+		others.Conditions = slices.DeleteFunc(slices.Clone(others.Conditions),
+			func(c query.Condition) bool { return c.Field == i })
 		if r.IgnoreOwnFilter && len(others.Conditions) < len(r.Request.Conditions) {
 			found = o.findAll(&others)
 		}

@@ -14,7 +14,8 @@ import (
 
 // Rule: docs/api.md, "Filters".
 func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition) bool {
-	return !slices.ContainsFunc(conditions, func(c query.Condition) bool { return !meets(fields[c.Field], rec[c.Field], c) })
+	return !slices.ContainsFunc(conditions,
+		func(c query.Condition) bool { return !meets(fields[c.Field], rec[c.Field], c) })
 }
 
 // meets reports whether any value of a condition matches, or for OpNe whether none does.

@@ -39,7 +39,9 @@ type Oracle struct {
 // parsed values.
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 	o := &Oracle{fields: fields, records: records}
-	o.coordinates = sync.OnceValue(func() []herb.Coordinates { return geo.Recognize(fields, records, geo.Declaration{}) })
+	o.coordinates = sync.OnceValue(func() []herb.Coordinates {
+		return geo.Recognize(fields, records, geo.Declaration{})
+	})
 	total := 0
 	for _, f := range fields {
 		if f.Searchable {
@@ -118,7 +120,8 @@ func (o *Oracle) findAll(r *query.Request) []int {
 	var found []int
 	places, _ := o.placesOf(&r.Area)
 	for n, rec := range o.records {
-		if (places == nil || places[n].isInArea(&r.Area)) && meetsAll(o.fields, rec, r.Conditions) && (r.Search == nil || contains(o.words[n], r.Search)) {
+		if (places == nil || places[n].isInArea(&r.Area)) && meetsAll(o.fields, rec, r.Conditions) &&
+			(r.Search == nil || contains(o.words[n], r.Search)) {
 			found = append(found, n)
 		}
 	}

@@ -63,7 +63,8 @@ func (p place) isInArea(a *query.Area) bool {
 			}
 			return x >= b.West || x <= b.East
 		}
-		isMeridian := isBetween(p.longitude) || (p.longitude == antimeridian || p.longitude == -antimeridian) && (isBetween(antimeridian) || isBetween(-antimeridian))
+		isMeridian := isBetween(p.longitude) || (p.longitude == antimeridian || p.longitude == -antimeridian) &&
+			(isBetween(antimeridian) || isBetween(-antimeridian))
 		if !isMeridian || p.latitude < b.South || p.latitude > b.North {
 			return false
 		}
@@ -102,14 +103,17 @@ func RunPlaces(t *testing.T, e Engine) {
 func checkPlaces(t *testing.T, e Engine, seed uint64) error {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), words: vocabulary, skew: 1}
 	fields := []herb.Field{
-		{Name: "latitude", Type: herb.TypeNumber, Filterable: true, Sortable: true}, {Name: "longitude", Type: herb.TypeNumber, Filterable: true},
+		{Name: "latitude", Type: herb.TypeNumber, Filterable: true, Sortable: true},
+		{Name: "longitude", Type: herb.TypeNumber, Filterable: true},
 		{Name: "name", Type: herb.TypeText, Searchable: true, Filterable: true, Sortable: true},
-		{Name: "end_lat", Type: herb.TypeNumber, Filterable: true}, {Name: "end_lon", Type: herb.TypeNumber, Filterable: true},
+		{Name: "end_lat", Type: herb.TypeNumber, Filterable: true},
+		{Name: "end_lon", Type: herb.TypeNumber, Filterable: true},
 	}
 	size := pick(g, []int{0, 1, 30, 300, 5000})
 	centers := make([][2]float64, 1+g.IntN(3))
 	for i := range centers {
-		centers[i] = pick(g, [][2]float64{{0, 90}, {17, -90}, {180, 0}, {-180, 40}, {179.999, -60}, {8.54, 47.37}, {0, 0}, {360 * g.Float64(), 180*g.Float64() - 90}})
+		centers[i] = pick(g, [][2]float64{{0, 90}, {17, -90}, {180, 0}, {-180, 40}, {179.999, -60}, {8.54, 47.37},
+			{0, 0}, {360 * g.Float64(), 180*g.Float64() - 90}})
 	}
 	position := func() (longitude, latitude string) {
 		c := pick(g, centers)
@@ -157,7 +161,9 @@ func checkPlaces(t *testing.T, e Engine, seed uint64) error {
 			}
 			params.Set(query.ParamBox, x+","+y+","+x2+","+y2)
 			if g.chance(10) {
-				params.Set(query.ParamBox, pick(g, []string{"-180,-90,180,90", "180,-90,-180,90", "179.9,-90,180,90", "-180,-90,-179,90", "0,89,0,90", "170,-90,-170,-80"}))
+				params.Set(query.ParamBox,
+					pick(g, []string{"-180,-90,180,90", "180,-90,-180,90", "179.9,-90,180,90", "-180,-90,-179,90",
+						"0,89,0,90", "170,-90,-170,-80"}))
 			}
 		}
 		if g.chance(60) || len(params) == 0 {
@@ -182,7 +188,8 @@ func checkPlaces(t *testing.T, e Engine, seed uint64) error {
 		}
 		counting := params.Encode()
 		if params.Has(query.ParamNear) && g.chance(70) {
-			params.Set(query.ParamSort, pick(g, []string{query.SortDistance, query.SortDistance, "-" + query.SortDistance}))
+			params.Set(query.ParamSort,
+				pick(g, []string{query.SortDistance, query.SortDistance, "-" + query.SortDistance}))
 		} else if g.chance(30) {
 			params.Set(query.ParamSort, pick(g, []string{"name", "-latitude"}))
 		}
@@ -199,7 +206,9 @@ func checkPlaces(t *testing.T, e Engine, seed uint64) error {
 			err = agreeOn(t.Context(), raw, fields, query.ParseAggregate, l.Aggregate, o.Aggregate)
 		}
 		if err == nil && i%4 == 2 {
-			raw = counting + "&_bounds=" + pick(g, []string{"-180,-90,180,90", "0,-90,360,90", "170,-20,190,20", "-1,-1,1,1"}) + pick(g, []string{"", "&_x=longitude&_y=latitude"}) +
+			raw = counting + "&_bounds=" +
+				pick(g, []string{"-180,-90,180,90", "0,-90,360,90", "170,-20,190,20", "-1,-1,1,1"}) +
+				pick(g, []string{"", "&_x=longitude&_y=latitude"}) +
 				"&_columns=" + pick(g, []string{"1", "7", "36"}) + "&_rows=" + pick(g, []string{"1", "5"})
 			err = agreeOn(t.Context(), raw, fields, query.ParseGrid, l.Grid, o.Grid)
 		}

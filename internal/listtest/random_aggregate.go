@@ -48,15 +48,18 @@ func (g *generator) aggregate(o *Oracle, listing string) string {
 		}
 	}
 	if g.chance(30) {
-		params.Add(query.ParamHaving, pick(g, []string{"count[gte]=2", "count[lt]=3", "count=1", "count[ne]=1", measure() + "[empty]=false"}))
+		params.Add(query.ParamHaving,
+			pick(g, []string{"count[gte]=2", "count[lt]=3", "count=1", "count[ne]=1", measure() + "[empty]=false"}))
 	}
 	isFew := func(by string) bool { return !strings.Contains(by, ":") }
 	if by := params[query.ParamBy]; len(by) > 0 && g.chance(50) && (len(by) == 2 && isFew(by[0]) ||
-		slices.ContainsFunc([]string{":year", ":quarter", ":minute", ":weekday", ":month_of_year", ":hour_of_day"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) })) {
+		slices.ContainsFunc([]string{":year", ":quarter", ":minute", ":weekday", ":month_of_year", ":hour_of_day"},
+			func(grain string) bool { return strings.HasSuffix(by[0], grain) })) {
 		params.Set(query.ParamFill, "zero") // of other intervals, there may be millions
 	}
 	usesZone := func(by string) bool {
-		_, err := query.ParseAggregate(query.Params{{Name: query.ParamBy, Value: by}, {Name: query.ParamZone, Value: "UTC"}}.Encode(), fields)
+		_, err := query.ParseAggregate(query.Params{{Name: query.ParamBy, Value: by},
+			{Name: query.ParamZone, Value: "UTC"}}.Encode(), fields)
 		return err == nil
 	}
 	if g.chance(40) && slices.ContainsFunc(params[query.ParamBy], usesZone) {
@@ -114,9 +117,10 @@ func (g *generator) selectLabels(params url.Values, param string, o *Oracle, b q
 
 func (g *generator) by(f herb.Field) string {
 	intervals := map[herb.Type][]string{
-		herb.TypeNumber:   {":10", ":0.5", ":3", ":1000", ":0.07", ":log", ":log0.01", ":log100"},
-		herb.TypeDate:     {":year", ":quarter", ":month", ":week", ":day", ":weekday", ":month_of_year"},
-		herb.TypeDateTime: {":year", ":quarter", ":month", ":week", ":day", ":hour", ":weekday", ":month_of_year", ":hour_of_day"},
+		herb.TypeNumber: {":10", ":0.5", ":3", ":1000", ":0.07", ":log", ":log0.01", ":log100"},
+		herb.TypeDate:   {":year", ":quarter", ":month", ":week", ":day", ":weekday", ":month_of_year"},
+		herb.TypeDateTime: {":year", ":quarter", ":month", ":week", ":day", ":hour", ":weekday", ":month_of_year",
+			":hour_of_day"},
 		herb.TypeTime:     {":hour", ":minute", ":hour_of_day"},
 		herb.TypeDuration: {":600", ":0.5", ":86400"},
 	}[f.Type]

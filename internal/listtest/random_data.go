@@ -133,7 +133,8 @@ func (g *generator) list(n herb.Notation) string {
 func (g *generator) array() string {
 	elements := make([]any, g.IntN(4))
 	for i := range elements {
-		elements[i] = pick(g, []any{g.word(), g.word(), g.phrase(2), g.word() + ", " + g.word(), g.word() + "\n" + g.word(), `"` + g.word() + `\`, " ", "", nil, 12.5, true})
+		elements[i] = pick(g, []any{g.word(), g.word(), g.phrase(2), g.word() + ", " + g.word(), g.word() + "\n" +
+			g.word(), `"` + g.word() + `\`, " ", "", nil, 12.5, true})
 	}
 	b, err := json.Marshal(elements)
 	if err != nil {
@@ -145,7 +146,8 @@ func (g *generator) array() string {
 // column returns a function that returns the value of a field in a record. Some columns have only a
 // few values, in random order or in the order of the records, and some numbers are skewed.
 func (g *generator) column(f herb.Field, records int) func(record int) string {
-	blank, inOrder, few := pick(g, []int{0, 10, 10, 50, 100}), g.chance(50), make([]string, pick(g, []int{0, 0, 0, 1, 2, 10}))
+	blank, inOrder, few := pick(g, []int{0, 10, 10, 50, 100}), g.chance(50),
+		make([]string, pick(g, []int{0, 0, 0, 1, 2, 10}))
 	for i := range few {
 		few[i] = g.value(f)
 	}

@@ -20,11 +20,13 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 		switch t {
 		case herb.TypeNumber:
 			n = pick(g, []herb.Notation{
-				{Group: ","}, {Group: ".", Decimal: ","}, {Group: " ", Decimal: ","}, {Group: "'"}, {Decimal: ","}, {Affix: "£", Group: ","}, {Affix: "%"},
+				{Group: ","}, {Group: ".", Decimal: ","}, {Group: " ", Decimal: ","}, {Group: "'"}, {Decimal: ","},
+				{Affix: "£", Group: ","}, {Affix: "%"},
 				{Padded: true},
 			})
 		case herb.TypeDate:
-			n.DateFormat = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y", "%Y-%m", "%b-%y|%b-%Y", "%YQ%q", "%G-W%V"})
+			n.DateFormat = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y",
+				"%Y-%m", "%b-%y|%b-%Y", "%YQ%q", "%G-W%V"})
 		case herb.TypeDateTime:
 			n.DateFormat = pick(g, []string{"%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M|%m/%d/%y %H:%M"})
 		case herb.TypeDuration:
@@ -35,8 +37,10 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 	}
 	if g.chance(50) { // some markers are also values
 		n.Missing = pick(g, [][]string{
-			{"NA"}, {"--", "N/A", "NA"}, {"?"}, {"-1", "0", "2024-03-01", "F"}, {"100", "1900-01-01", "nein"}, {"0:00", "12:00 AM"},
-			{"NA", "on request", "sold out, perhaps"}, strings.Fields("a b c d e f g h i j k l m o p q r s u v"), // exceptions
+			{"NA"}, {"--", "N/A", "NA"}, {"?"}, {"-1", "0", "2024-03-01", "F"}, {"100", "1900-01-01", "nein"},
+			{"0:00", "12:00 AM"},
+			// exceptions
+			{"NA", "on request", "sold out, perhaps"}, strings.Fields("a b c d e f g h i j k l m o p q r s u v"),
 		})
 	}
 	return n
@@ -61,7 +65,8 @@ func (g *generator) writeNumber(n herb.Notation, number string) string {
 	if whole == "0" && fraction != "" && g.chance(20) {
 		whole = ""
 	}
-	if number = whole; point {
+	number = whole
+	if point {
 		number += "."
 		if n.Decimal != "" {
 			number = whole + n.Decimal
@@ -84,7 +89,8 @@ func (g *generator) writeNumber(n herb.Notation, number string) string {
 	if minus == "" && g.chance(5) {
 		minus = "+"
 	}
-	if number = minus + number; g.chance(3) {
+	number = minus + number
+	if g.chance(3) {
 		return " " + number + " "
 	}
 	return number
@@ -105,7 +111,8 @@ func (g *generator) writeDate(format, date string, clock time.Duration) string {
 		format = strings.ReplaceAll(format, "%y", "%Y")
 	}
 	year, week := d.ISOWeek()
-	periods := strings.NewReplacer("%q", strconv.Itoa((int(d.Month())+2)/3), "%G", fmt.Sprintf("%04d", year), "%V", fmt.Sprintf("%02d", week))
+	periods := strings.NewReplacer("%q", strconv.Itoa((int(d.Month())+2)/3), "%G", fmt.Sprintf("%04d", year), "%V",
+		fmt.Sprintf("%02d", week))
 	return periods.Replace(d.Add(clock).Format(goDateFormat.Replace(format)))
 }
 

@@ -31,7 +31,8 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	filterable := indexes(fields, func(f herb.Field) bool { return f.Filterable })
 	sortable := indexes(fields, func(f herb.Field) bool { return f.Sortable })
 	searchable := indexes(fields, func(f herb.Field) bool { return f.Searchable })
-	if len(filterable) > 0 && len(searchable) > 0 && len(records) > 0 && g.chance(10) { // ranks among some of the records
+	// ranks among some of the records
+	if len(filterable) > 0 && len(searchable) > 0 && len(records) > 0 && g.chance(10) {
 		i := pick(g, filterable)
 		add(query.FilterParam(fields[i].Name, query.OpNe), g.sample(fields[i], i, records))
 		add(query.ParamSearch, g.wordsOf(pick(g, records), searchable))

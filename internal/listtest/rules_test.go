@@ -50,15 +50,18 @@ func TestRules_complete(t *testing.T) {
 	t.Parallel()
 	helpers := []string{ // that decide nothing
 		"NewOracle", "Find", "List", "Stream", "StreamGroups", // glue
-		"boolInt", "directed", "identityOf", "plain", "numberLabel", "placeOf", "addAll", "degrees", "rat", // arithmetic and notation
+		// arithmetic and notation
+		"boolInt", "directed", "identityOf", "plain", "numberLabel", "placeOf", "addAll", "degrees", "rat",
 		"weights", // the format of collation keys
 	}
-	for _, name := range []string{"oracle.go", "aggregate.go", "facets.go", "grid.go", "match.go", "values.go", "places.go", "clock.go", "types.go"} {
+	for _, name := range []string{"oracle.go", "aggregate.go", "facets.go", "grid.go", "match.go", "values.go",
+		"places.go", "clock.go", "types.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		must.NoError(t, err)
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || isGenerator(f) || slices.Contains(helpers, f.Name.Name) || strings.Contains(f.Doc.Text(), "Rule: docs/api.md") {
+			if !ok || isGenerator(f) || slices.Contains(helpers, f.Name.Name) ||
+				strings.Contains(f.Doc.Text(), "Rule: docs/api.md") {
 				continue
 			}
 			t.Errorf("%s: %s names no section of docs/api.md", name, f.Name.Name)
@@ -76,5 +79,6 @@ func isGenerator(f *ast.FuncDecl) bool {
 		receiver, _ := pointer.X.(*ast.Ident)
 		return receiver != nil && receiver.Name == "generator"
 	}
-	return slices.Contains([]string{"RunPlaces", "checkPlaces", "mustFloat", "countingParams", "agreeOnTypes"}, f.Name.Name)
+	return slices.Contains([]string{"RunPlaces", "checkPlaces", "mustFloat", "countingParams", "agreeOnTypes"},
+		f.Name.Name)
 }

@@ -119,17 +119,20 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 		err := agree(t.Context(), l, o, raw)
 		listing := raw
 		if err == nil && i%facetShare == 0 {
-			if raw = g.facets(fields, records, listing); raw != "" {
+			raw = g.facets(fields, records, listing)
+			if raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseFacets, l.Facets, o.Facets)
 			}
 		}
 		if err == nil && i%facetShare == 1 {
-			if raw = g.grid(fields, records, listing); raw != "" {
+			raw = g.grid(fields, records, listing)
+			if raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseGrid, l.Grid, o.Grid)
 			}
 		}
 		if err == nil && i%facetShare < 3 {
-			if raw = g.aggregate(o, listing); raw != "" {
+			raw = g.aggregate(o, listing)
+			if raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseAggregate, l.Aggregate, o.Aggregate)
 				if err == nil {
 					err = checkTypedAggregate(t.Context(), l, raw, fields)

@@ -91,8 +91,10 @@ func checkTypedAggregate(ctx context.Context, l query.Engine, raw string, fields
 		}
 		for k, value := range row.Values {
 			m, literal := r.Measures[k], string(got.Data[i].Values[k])
-			isNumber := m.Field < 0 || m.Kind.ResultType(fields[m.Field].Type) == herb.TypeNumber && (m.Kind.IsComputed() || types[m.Field].IsNumber())
-			if value == "" && literal != "null" || value != "" && isNumber && literal != value || value != "" && literal == "null" {
+			isNumber := m.Field < 0 || m.Kind.ResultType(fields[m.Field].Type) == herb.TypeNumber &&
+				(m.Kind.IsComputed() || types[m.Field].IsNumber())
+			if value == "" && literal != "null" || value != "" && isNumber && literal != value || value != "" &&
+				literal == "null" {
 				return fmt.Errorf("%s is %s, and %s in typed JSON", m.Name, strconv.Quote(value), literal)
 			}
 		}

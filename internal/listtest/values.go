@@ -143,7 +143,8 @@ func parsePeriod(format, s string) (first time.Time, ok bool) {
 func parseBoolean(n herb.Notation, s string) (*big.Rat, bool) {
 	lower := strings.ToLower(s)
 	switch {
-	case slices.Contains(n.True, s), !slices.Contains(n.False, s) && slices.Contains([]string{"true", "yes", "t", "y"}, lower):
+	case slices.Contains(n.True, s), !slices.Contains(n.False, s) &&
+		slices.Contains([]string{"true", "yes", "t", "y"}, lower):
 		return big.NewRat(1, 1), true
 	case slices.Contains(n.False, s), slices.Contains([]string{"false", "no", "f", "n"}, lower):
 		return big.NewRat(0, 1), true

@@ -28,7 +28,8 @@ const (
 // archive goes to stdout if the path is "-". program is the version of the program. A complete
 // backup is recorded in the audit log of the place, so that servers know its age; if that fails,
 // the backup is still complete, and Result.Unrecorded is the error.
-func Backup(ctx context.Context, from Place, path string, stdout io.Writer, program string, o Options) (r Result, err error) {
+func Backup(ctx context.Context, from Place, path string, stdout io.Writer, program string, o Options) (r Result,
+	err error) {
 	var source, files Installation
 	defer func() { err = errors.Join(err, source.close(), files.close()) }()
 	o.readOnly = true
@@ -52,7 +53,9 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 		addFile := func(f versionFile, _ int64) error {
 			return ensureFile(ctx, source, files, f, o.files.next(source.fileSize(f)), &r)
 		}
-		addEntries := func(write func(io.Writer) error) error { return writeFile(filepath.Join(path, entriesFile), write) }
+		addEntries := func(write func(io.Writer) error) error {
+			return writeFile(filepath.Join(path, entriesFile), write)
+		}
 		err = r.save(ctx, source, h, o, addFile, addEntries)
 	default:
 		err = writeFile(path, func(w io.Writer) error { return r.saveArchive(ctx, source, w, h, o) })
@@ -111,7 +114,8 @@ func (r *Result) save(
 	}
 	o.report(PhaseEntries, 0, source.plants)
 	return addEntries(func(w io.Writer) error {
-		return Write(w, h, r.counted(omitted.remaining(source.Entries(ctx, time.Time{})), o, PhaseEntries, source.plants))
+		return Write(w, h, r.counted(omitted.remaining(source.Entries(ctx, time.Time{})), o, PhaseEntries,
+			source.plants))
 	})
 }
 
@@ -120,7 +124,8 @@ func (r *Result) save(
 func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Writer, h Header, o Options) error {
 	archive := tar.NewWriter(to)
 	file := func(name string, size int64) *archivedFile {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: h.Created.Truncate(time.Second)}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600,
+			ModTime: h.Created.Truncate(time.Second)}
 		return &archivedFile{archive, header}
 	}
 	addFile := func(f versionFile, size int64) error {

@@ -57,7 +57,8 @@ func TestBackup(t *testing.T) {
 	made, err := Backup(t.Context(), g.Place, file, nil, "test", Options{Progress: filesReported(t)})
 	must.NoError(t, err)
 	want := Result{
-		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: made.AuditEntries, Datasets: 2, Versions: 4, Sources: 1, Bytes: made.Bytes,
+		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: made.AuditEntries, Datasets: 2,
+		Versions: 4, Sources: 1, Bytes: made.Bytes,
 	}
 	if diff := cmp.Diff(want, made); diff != "" || made.AuditEntries < 9 {
 		t.Errorf("result (-want +got):\n%s", diff)
@@ -81,7 +82,8 @@ func TestBackup(t *testing.T) {
 		wantAlike(t, g.Place, place)
 		isBackup := func(e herb.AuditEntry) bool { return e.Action == herb.AuditBackedUp }
 		log := place.auditEntries(t)
-		if diff := cmp.Diff(slices.DeleteFunc(g.auditEntries(t), isBackup), slices.DeleteFunc(slices.Clone(log), isBackup)); diff != "" {
+		if diff := cmp.Diff(slices.DeleteFunc(g.auditEntries(t), isBackup),
+			slices.DeleteFunc(slices.Clone(log), isBackup)); diff != "" {
 			t.Errorf("audit log (-want +got):\n%s", diff)
 		}
 		if n := len(log) - len(slices.DeleteFunc(log, isBackup)); n != 3 { // of the garden, and two of the cluster
@@ -111,7 +113,8 @@ type replacingObjects struct {
 }
 
 func (o *replacingObjects) Get(ctx context.Context, name string, to io.Writer) error {
-	if o.reads--; o.reads == 0 {
+	o.reads--
+	if o.reads == 0 {
 		o.replace(name)
 	}
 	return o.Objects.Get(ctx, name, to)
@@ -157,7 +160,8 @@ func TestBackup_publishing(t *testing.T) {
 			r, err := restore(t.Context(), archive, to, Options{})
 			must.NoError(t, err)
 			wantAlike(t, g.Place, to)
-			if files, err := filepath.Glob(filepath.Join(to.Folder, store.VersionsDir, "*.segment")); err != nil || len(files) != r.Versions {
+			if files, err := filepath.Glob(filepath.Join(to.Folder, store.VersionsDir, "*.segment")); err != nil ||
+				len(files) != r.Versions {
 				t.Errorf("%d versions have %d files (%v)", r.Versions, len(files), err)
 			}
 		})
@@ -183,15 +187,19 @@ func TestRestore_damaged(t *testing.T) {
 		{"header of a file", change(3), "not a backup of Herbarium"},
 		{"entry", change(bytes.Index(good, []byte(`"name":"active"`)) + 9), "the backup is damaged: section keys"},
 		{"empty", func([]byte) []byte { return nil }, "backup.ndjson is missing"},
-		{"truncated in a segment", func(b []byte) []byte { return b[:700] }, "the backup is incomplete: it ends in segments/"},
+		{"truncated in a segment", func(b []byte) []byte { return b[:700] },
+			"the backup is incomplete: it ends in segments/"},
 		{"truncated before the entries", func(b []byte) []byte { return b[:entries-512] }, "backup.ndjson is missing"},
 		{"truncated in the entries", func(b []byte) []byte { return b[:entries+700] }, "backup.ndjson"},
-		{"other files", func(b []byte) []byte { return bytes.Replace(b, []byte("segments/"), []byte("segmentz/"), 1) }, "not a backup"},
+		{"other files", func(b []byte) []byte { return bytes.Replace(b, []byte("segments/"), []byte("segmentz/"), 1) },
+			"not a backup"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			damaged, to := tt.damage(bytes.Clone(good)), Place{Folder: t.TempDir()}
-			wantRejected(t, to, tt.want, func(o Options) (Result, error) { return restore(t.Context(), damaged, to, o) })
+			wantRejected(t, to, tt.want, func(o Options) (Result, error) {
+				return restore(t.Context(), damaged, to, o)
+			})
 		})
 	}
 }
@@ -222,9 +230,12 @@ func TestRestore_damagedFolder(t *testing.T) {
 			path := filepath.Join(dir, entriesFile)
 			b, err := os.ReadFile(path)
 			must.NoError(t, err)
-			must.NoError(t, os.WriteFile(path, bytes.Replace(b, []byte(`{"plants":{"number":3,`), []byte(`{"plants":{"number":4,`), 1), 0o600))
+			must.NoError(t, os.WriteFile(path,
+				bytes.Replace(b, []byte(`{"plants":{"number":3,`), []byte(`{"plants":{"number":4,`), 1), 0o600))
 		}, "section plants"},
-		{"truncated entries", func(t *testing.T, dir string) { must.NoError(t, os.Truncate(filepath.Join(dir, entriesFile), 2000)) },
+		{"truncated entries", func(t *testing.T, dir string) {
+			must.NoError(t, os.Truncate(filepath.Join(dir, entriesFile), 2000))
+		},
 			"the backup is incomplete"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -233,7 +244,9 @@ func TestRestore_damagedFolder(t *testing.T) {
 			_, err := Backup(t.Context(), newGarden(t, 5).Place, dir+"/", nil, "test", Options{})
 			must.NoError(t, err)
 			tt.damage(t, dir)
-			wantRejected(t, to, tt.want, func(o Options) (Result, error) { return Restore(t.Context(), dir, nil, to, o) })
+			wantRejected(t, to, tt.want, func(o Options) (Result, error) {
+				return Restore(t.Context(), dir, nil, to, o)
+			})
 		})
 	}
 }
@@ -244,7 +257,8 @@ func TestRestore_otherData(t *testing.T) {
 	archive, to := backedUp(t, newGarden(t, 5).Place), newCluster(t)
 	to.use(t, func(d *app.Data) { (&garden{plants: 99}).create(t, d, 1) })
 	before := contentOf(t, to)
-	if _, err := restore(t.Context(), archive, to, Options{}); herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), "the target has data (1 plant") {
+	if _, err := restore(t.Context(), archive, to, Options{}); herb.CodeOf(err) != herb.CodeRejected ||
+		!strings.Contains(err.Error(), "the target has data (1 plant") {
 		t.Errorf("the error is %v", err)
 	}
 	if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
@@ -271,18 +285,21 @@ func TestRestore_replace(t *testing.T) {
 			db := sync.OnceValues(func() (*sqlite.Store, error) {
 				return sqlite.Open(t.Context(), filepath.Join(other.Folder, store.DatabaseFile), sqlite.Options{})
 			})
-			_, err = restore(t.Context(), archive, other.Place, Options{Replace: true, Progress: func(progress.Progress) {
-				if _, err := db(); err != nil {
-					t.Error(err)
-				}
-			}})
+			_, err = restore(t.Context(), archive, other.Place,
+				Options{Replace: true, Progress: func(progress.Progress) {
+					if _, err := db(); err != nil {
+						t.Error(err)
+					}
+				}})
 			opened, openErr := db()
 			must.NoError(t, openErr)
 			must.NoError(t, opened.Close())
 			return err
 		},
 		"in use": func() (err error) {
-			other.use(t, func(*app.Data) { _, err = restore(t.Context(), archive, other.Place, Options{Replace: true}) })
+			other.use(t, func(*app.Data) {
+				_, err = restore(t.Context(), archive, other.Place, Options{Replace: true})
+			})
 			return err
 		},
 	} {
@@ -331,7 +348,8 @@ func killAfter(t *testing.T, reports int, test string, env ...string) (seen int)
 	must.NoError(t, cmd.Start())
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if lines.Text() == "progress" {
-			if seen++; seen == reports {
+			seen++
+			if seen == reports {
 				_ = cmd.Process.Kill() // it may have ended
 			}
 		}

@@ -101,7 +101,8 @@ func filesOfDataset(ctx context.Context, path string, ref herb.Ref) (names map[s
 func rejectExisting(ctx context.Context, in Installation, ref herb.Ref) error {
 	all, err := in.Store.AllVersions(ctx)
 	if slices.ContainsFunc(all, func(d store.DatasetVersions) bool { return d.Ref == ref }) {
-		return herb.Errorf(herb.CodeRejected, "%s exists; remove it with 'herbarium datasets remove %s' first", ref, ref)
+		return herb.Errorf(herb.CodeRejected, "%s exists; remove it with 'herbarium datasets remove %s' first", ref,
+			ref)
 	}
 	return err
 }
@@ -122,7 +123,8 @@ func (b *backup) restorable(ctx context.Context, target Installation, ref herb.R
 		return slices.ContainsFunc(withdrawn[ref], func(w herb.Withdrawn) bool { return w.Version == v.Version })
 	})
 	if !slices.Contains(d.VersionNames(), d.Live) {
-		return nil, herb.Errorf(herb.CodeRejected, "the live version %s of %s was withdrawn; it cannot be restored", d.Live, ref)
+		return nil, herb.Errorf(herb.CodeRejected, "the live version %s of %s was withdrawn; it cannot be restored",
+			d.Live, ref)
 	}
 	omitted := decideOmissions(b.damage, []Entry{d})
 	r.Skipped = omitted.skipped

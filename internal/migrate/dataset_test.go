@@ -36,7 +36,8 @@ func TestRestoreDataset(t *testing.T) {
 	rejected(g.Place, herb.Ref{Namespace: "garden", Name: "none"}, herb.CodeNotFound)
 	rejected(Place{Folder: t.TempDir()}, trees, herb.CodeNotFound)
 	for _, path := range []string{archive, folder} {
-		for ref, want := range map[herb.Ref]Result{trees: {Datasets: 1, Versions: 3, NewFiles: 3}, herbs: {Datasets: 1, Versions: 1, Sources: 1, NewFiles: 2}} {
+		for ref, want := range map[herb.Ref]Result{trees: {Datasets: 1, Versions: 3, NewFiles: 3},
+			herbs: {Datasets: 1, Versions: 1, Sources: 1, NewFiles: 2}} {
 			g.use(t, func(d *app.Data) {
 				must.NoError(t, d.Versions.Remove(t.Context(), ref, ""))
 				r, err := RestoreDataset(t.Context(), path, g.Place, ref, Options{Progress: filesReported(t)})
@@ -53,7 +54,9 @@ func TestRestoreDataset(t *testing.T) {
 		}
 	}
 	last := g.auditEntries(t)
-	if e := last[len(last)-1]; e.Action != herb.AuditRestored || !strings.HasPrefix(e.Detail, "1 version of the backup of ") && !strings.HasPrefix(e.Detail, "3 versions of the backup of ") {
+	if e := last[len(last)-1]; e.Action != herb.AuditRestored ||
+		!strings.HasPrefix(e.Detail, "1 version of the backup of ") &&
+			!strings.HasPrefix(e.Detail, "3 versions of the backup of ") {
 		t.Errorf("the audit log ends with %+v", e)
 	}
 

@@ -150,12 +150,14 @@ type AuditEntry struct{ herb.AuditEntry }
 // position consists of all members, so that entries are found in the logs of both sides.
 func (e *AuditEntry) position() (int, string) {
 	id := fmt.Sprintf("%020d", e.Time.UnixMicro())
-	return audit, portable(strings.Join([]string{id, string(e.Action), e.Subject, e.Actor, e.Origin, string(e.Result), e.Detail}, "\x01"))
+	return audit, portable(strings.Join([]string{id, string(e.Action), e.Subject, e.Actor, e.Origin, string(e.Result),
+		e.Detail}, "\x01"))
 }
 
 func (e *AuditEntry) normalized() any {
 	n := e.AuditEntry
-	n.Subject, n.Actor, n.Origin, n.Detail = portable(n.Subject), portable(n.Actor), portable(n.Origin), portable(n.Detail)
+	n.Subject, n.Actor, n.Origin, n.Detail = portable(n.Subject), portable(n.Actor), portable(n.Origin),
+		portable(n.Detail)
 	return n
 }
 

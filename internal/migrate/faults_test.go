@@ -96,7 +96,8 @@ func TestMigrate_interrupted(t *testing.T) {
 					}
 					if !contentOf(t, to).isEmpty() {
 						_, err := Migrate(t.Context(), g.Place, to, Options{})
-						if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), "If an interrupted run has left it") {
+						if herb.CodeOf(err) != herb.CodeRejected ||
+							!strings.Contains(err.Error(), "If an interrupted run has left it") {
 							t.Errorf("again after write %d: %v", at, err)
 						}
 						continue
@@ -208,7 +209,8 @@ func TestMigrate_verifies(t *testing.T) {
 			to.Store = corruptStore{Store: to.Store, plants: func(c []store.Creation) { c[2], c[3] = c[3], c[2] }}
 		}, herb.CodeRejected, "plant 3: "},
 		{"idempotency key", func(to *Installation) {
-			to.Store = corruptStore{Store: to.Store, idempotencyKeys: func(r []store.IdempotencyRecord) { r[0].Plant++ }}
+			to.Store = corruptStore{
+				Store: to.Store, idempotencyKeys: func(r []store.IdempotencyRecord) { r[0].Plant++ }}
 		}, herb.CodeRejected, `idempotency key "key-1" of credential "ann": `},
 		{"key", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, keys: func(k []herb.Key) { k[0].Hash[5]++ }}
@@ -217,7 +219,8 @@ func TestMigrate_verifies(t *testing.T) {
 			to.Store = corruptStore{Store: to.Store, versions: func(v []herb.Dataset) { v[0].Records++ }}
 		}, herb.CodeRejected, "dataset garden/trees: "},
 		{"recorded hash of a file", func(to *Installation) {
-			to.Store = corruptStore{Store: to.Store, versions: func(v []herb.Dataset) { v[0].File = &herb.File{Size: 1} }}
+			to.Store = corruptStore{
+				Store: to.Store, versions: func(v []herb.Dataset) { v[0].File = &herb.File{Size: 1} }}
 		}, herb.CodeRejected, "segment "},
 		{"file", func(to *Installation) {
 			to.Objects = corruptObjects{to.Objects, other}
@@ -225,7 +228,8 @@ func TestMigrate_verifies(t *testing.T) {
 		{"another process creates a plant", func(to *Installation) {
 			db := to.Store
 			to.Store = corruptStore{Store: db, keys: func([]herb.Key) {
-				_, err := db.CreatePlants(t.Context(), []store.Creation{{Plant: herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Alien"}}}})
+				_, err := db.CreatePlants(t.Context(),
+					[]store.Creation{{Plant: herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Alien"}}}})
 				must.NoError(t, err)
 			}}
 		}, herb.CodeUnavailable, "another process writes to the target"},
@@ -255,13 +259,21 @@ func TestMigrate_checkDetects(t *testing.T) {
 		change func(t *testing.T, to Place)
 		want   string
 	}{
-		{"plant", func(t *testing.T, to Place) { to.exec(t, "UPDATE plants SET name = 'x' WHERE seq = 2") }, "plant 2: "},
-		{"tag that was not given", func(t *testing.T, to Place) { to.exec(t, "UPDATE plants SET tag_given = 1 WHERE seq = 1") }, "plant 1: "},
-		{"idempotency key", func(t *testing.T, to Place) { to.exec(t, "DELETE FROM retries WHERE key = 'key-4'") }, `idempotency key "key-4"`},
-		{"file of the target", func(t *testing.T, to Place) { must.NoError(t, os.Truncate(segments(t, to), 99)) }, "target: segment "},
-		{"missing file", func(t *testing.T, to Place) { must.NoError(t, os.Remove(segments(t, to))) }, "is in the source but not in the target"},
-		{"source of the target", func(t *testing.T, to Place) { must.NoError(t, os.Truncate(fileOf(t, to, "*.source"), 20)) }, "target: source "},
-		{"missing source", func(t *testing.T, to Place) { must.NoError(t, os.Remove(fileOf(t, to, "*.source"))) }, "is in the source but not in the target"},
+		{"plant", func(t *testing.T, to Place) { to.exec(t, "UPDATE plants SET name = 'x' WHERE seq = 2") },
+			"plant 2: "},
+		{"tag that was not given",
+			func(t *testing.T, to Place) { to.exec(t, "UPDATE plants SET tag_given = 1 WHERE seq = 1") }, "plant 1: "},
+		{"idempotency key", func(t *testing.T, to Place) { to.exec(t, "DELETE FROM retries WHERE key = 'key-4'") },
+			`idempotency key "key-4"`},
+		{"file of the target", func(t *testing.T, to Place) { must.NoError(t, os.Truncate(segments(t, to), 99)) },
+			"target: segment "},
+		{"missing file", func(t *testing.T, to Place) { must.NoError(t, os.Remove(segments(t, to))) },
+			"is in the source but not in the target"},
+		{"source of the target",
+			func(t *testing.T, to Place) { must.NoError(t, os.Truncate(fileOf(t, to, "*.source"), 20)) },
+			"target: source "},
+		{"missing source", func(t *testing.T, to Place) { must.NoError(t, os.Remove(fileOf(t, to, "*.source"))) },
+			"is in the source but not in the target"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -72,7 +72,8 @@ func (h *sourceHash) read(compressed io.Reader) error {
 		return err
 	}
 	_, err = io.Copy(h.sum, r)
-	if err = errors.Join(err, r.Close()); err != nil {
+	err = errors.Join(err, r.Close())
+	if err != nil {
 		return herb.Wrap(herb.CodeRejected, err, "the file is damaged: it cannot be decompressed")
 	}
 	return nil
@@ -126,14 +127,16 @@ func fileError(err error, f versionFile) error {
 	case err == nil:
 		return nil
 	case herb.CodeOf(err) == herb.CodeNotFound:
-		return herb.Wrap(herb.CodeNotFound, err, "%s: the source has no such file; run the command again if the version "+
-			"was replaced meanwhile, otherwise publish the dataset again or remove it", f)
+		return herb.Wrap(herb.CodeNotFound, err,
+			"%s: the source has no such file; run the command again if the version "+
+				"was replaced meanwhile, otherwise publish the dataset again or remove it", f)
 	}
 	return fmt.Errorf("%s: %w", f, err)
 }
 
 // ensureFile copies a file, or compares the one that the target has.
-func ensureFile(ctx context.Context, from, to Installation, f versionFile, progress func(done, total int64), r *Result) error {
+func ensureFile(ctx context.Context, from, to Installation, f versionFile, progress func(done, total int64),
+	r *Result) error {
 	got, err := to.hash(ctx, f.name(), io.Discard)
 	switch {
 	case err == nil:

@@ -56,9 +56,11 @@ func newGarden(t *testing.T, plants int) *garden {
 		g.create(t, d, plants)
 		var keys [3]herb.Key
 		now := time.Now()
-		g.active, keys[0] = access.Mint("active", []herb.Scope{herb.ScopePlantsWrite, herb.ScopeDataRead}, now, time.Time{})
+		g.active, keys[0] = access.Mint("active", []herb.Scope{herb.ScopePlantsWrite, herb.ScopeDataRead}, now,
+			time.Time{})
 		g.revoked, keys[1] = access.Mint("revoked", []herb.Scope{herb.ScopePlantsWrite}, now, now.Add(time.Hour))
-		_, keys[2] = access.Mint("expired\x00", []herb.Scope{"data:read:garden/*"}, now.Add(-time.Hour), now.Add(-time.Minute))
+		_, keys[2] = access.Mint("expired\x00", []herb.Scope{"data:read:garden/*"}, now.Add(-time.Hour),
+			now.Add(-time.Minute))
 		for _, k := range keys {
 			must.NoError(t, d.Store.AddKey(t.Context(), k))
 		}
@@ -106,7 +108,8 @@ func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 	_, err := d.Versions.Publish(t.Context(), versions.Publication{
 		PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}, Source: source,
 		Dataset: herb.Dataset{
-			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey, SourceHash: fmt.Sprint(records),
+			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey,
+			SourceHash: fmt.Sprint(records),
 			Fields: []herb.Field{
 				{Name: "n", Type: herb.TypeNumber, Filterable: true, Sortable: true},
 				{Name: "word", Type: herb.TypeText, Searchable: true, Sortable: true},
@@ -126,19 +129,22 @@ func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 // create creates plants, every third with an idempotency key.
 func (g *garden) create(t *testing.T, d *app.Data, count int) {
 	t.Helper()
-	odd := []string{"Ñame", "植物園", "e\u0301tude", "AB-12/7", "🌿", "'; --", "\u202eabc", "İstanbul", "\ufffd", "\U0010ffff", "ﬁg"}
+	odd := []string{"Ñame", "植物園", "e\u0301tude", "AB-12/7", "🌿", "'; --", "\u202eabc", "İstanbul", "\ufffd",
+		"\U0010ffff", "ﬁg"}
 	random := rand.New(rand.NewPCG(7, uint64(g.plants)))
 	creations := make([]store.Creation, count)
 	for i := range creations {
 		g.plants++
 		id := int64(g.plants) * 1_000_003 * int64(1-2*(i%2))
-		p := herb.NewPlant{ID: id, Plant: herb.Plant{Name: fmt.Sprintf("%s %d", odd[random.IntN(len(odd))], random.IntN(50))}}
+		p := herb.NewPlant{ID: id,
+			Plant: herb.Plant{Name: fmt.Sprintf("%s %d", odd[random.IntN(len(odd))], random.IntN(50))}}
 		if i%4 > 0 {
 			p.Tag = new(strings.Repeat(odd[random.IntN(len(odd))], i%4-1))
 		}
 		creations[i].Plant = p
 		if i%3 == 0 {
-			r := &store.IdempotencyKey{Credential: "ann", Key: fmt.Sprintf("key-%d", g.plants), Body: sha256.Sum256(fmt.Append(nil, id))}
+			r := &store.IdempotencyKey{Credential: "ann", Key: fmt.Sprintf("key-%d", g.plants),
+				Body: sha256.Sum256(fmt.Append(nil, id))}
 			creations[i].IdempotencyKey = r
 			g.retried = append(g.retried, creations[i])
 		}
@@ -163,11 +169,13 @@ func (p Place) listing(t *testing.T) (all []string) {
 			must.NoError(t, err)
 			queries := []string{"", "sort=n&order=desc", "search=wort"}
 			if ds.Ref == herb.PlantsRef {
-				queries = []string{"", "sort=name&order=desc", "sort=tag", "sort=id", "tag=%F0%9F%8C%BF", "search=name+12", "search=%E6%A4%8D*"}
+				queries = []string{"", "sort=name&order=desc", "sort=tag", "sort=id", "tag=%F0%9F%8C%BF",
+					"search=name+12", "search=%E6%A4%8D*"}
 			} else {
 				history, err := d.Versions.History(t.Context(), ds.Ref)
 				must.NoError(t, err)
-				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"), ds.SourceHash, history))
+				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"),
+					ds.SourceHash, history))
 				all = append(all, keptSources(t, d, history)...)
 			}
 			for _, raw := range queries {
@@ -217,7 +225,8 @@ func (g *garden) works(t *testing.T, p Place) {
 		if !who.May(herb.ScopePlantsWrite) || !who.May(herb.ScopeDataRead) {
 			t.Errorf("the key permits %v", who.Scopes)
 		}
-		if _, err := v.Verify(t.Context(), g.revoked, admission.Client{}); herb.CodeOf(err) != herb.CodeUnauthenticated {
+		if _, err := v.Verify(t.Context(), g.revoked,
+			admission.Client{}); herb.CodeOf(err) != herb.CodeUnauthenticated {
 			t.Errorf("the revoked key: %v", err)
 		}
 		before, err := d.Store.ReadPlants(t.Context(), 0, 0)
@@ -246,7 +255,8 @@ func (g *garden) works(t *testing.T, p Place) {
 func migrateWith(ctx context.Context, from, to Place, modify func(from, to *Installation)) (_ Result, err error) {
 	var source, target Installation
 	defer func() { err = errors.Join(err, source.close(), target.close()) }()
-	if err := errors.Join(source.openPlace(ctx, from, true, Options{}), target.openPlace(ctx, to, false, Options{})); err != nil {
+	if err := errors.Join(source.openPlace(ctx, from, true, Options{}),
+		target.openPlace(ctx, to, false, Options{})); err != nil {
 		return Result{}, err
 	}
 	modify(&source, &target)

@@ -134,7 +134,8 @@ func (d *decoder) readHeader(name string, value json.RawMessage) error {
 		return errors.New("not a backup of Herbarium")
 	}
 	if h.Format > FormatVersion {
-		return fmt.Errorf("format %d is newer than %d; restore the backup with herbarium %s or later", h.Format, FormatVersion, h.Program)
+		return fmt.Errorf("format %d is newer than %d; restore the backup with herbarium %s or later", h.Format,
+			FormatVersion, h.Program)
 	}
 	*d.header = h
 	d.sections = slices.DeleteFunc(Sections(), func(s Section) bool { return s.Since > h.Format })
@@ -148,7 +149,8 @@ func (d *decoder) readEnd(value json.RawMessage) error {
 		return err
 	}
 	if got != want {
-		return fmt.Errorf("the backup is damaged: section %s has %d entries and hash %s, but %+v was written", want.Section, want.Count,
+		return fmt.Errorf("the backup is damaged: section %s has %d entries and hash %s, but %+v was written",
+			want.Section, want.Count,
 			want.SHA256, got)
 	}
 	d.sections, d.count = d.sections[1:], 0

@@ -29,7 +29,8 @@ func example() []migrate.Entry {
 	file := herb.File{Size: 4096, SHA256: strings.Repeat("5e", 32)}
 	return []migrate.Entry{
 		&migrate.Segment{Version: "20260314T092653Z-a1b2", File: file},
-		&migrate.KeptSource{Version: "20260314T092653Z-a1b2", File: herb.File{Size: 77, SHA256: strings.Repeat("50", 32)}},
+		&migrate.KeptSource{Version: "20260314T092653Z-a1b2",
+			File: herb.File{Size: 77, SHA256: strings.Repeat("50", 32)}},
 		&migrate.Key{Key: herb.Key{
 			ID: "k1", Name: "ci", Scopes: []herb.Scope{herb.ScopePlantsWrite}, Hash: [32]byte{1, 2, 3},
 			Created: day, Expires: day.AddDate(1, 0, 0), Revoked: day.Add(time.Hour), LastUsed: day.Add(time.Minute),
@@ -37,21 +38,26 @@ func example() []migrate.Entry {
 		&migrate.Plant{Number: 1, ID: -7, Plant: herb.Plant{Name: "Ñame", Tag: new("root")}},
 		&migrate.Plant{Number: 2, ID: 8, Plant: herb.Plant{Name: "Fern"}},
 		&migrate.IdempotencyKey{IdempotencyRecord: store.IdempotencyRecord{
-			IdempotencyKey: store.IdempotencyKey{Credential: "k1", Key: "order-17", Body: [32]byte{4}}, Plant: 2, Created: day,
+			IdempotencyKey: store.IdempotencyKey{Credential: "k1", Key: "order-17", Body: [32]byte{4}}, Plant: 2,
+			Created: day,
 		}},
 		&migrate.AuditEntry{AuditEntry: herb.AuditEntry{
-			Time: day, Action: herb.AuditPublished, Subject: "garden/trees", Actor: "ann", Origin: "host1", Result: herb.AuditOK, Detail: "3 records",
+			Time: day, Action: herb.AuditPublished, Subject: "garden/trees", Actor: "ann", Origin: "host1",
+			Result: herb.AuditOK, Detail: "3 records",
 		}},
-		&migrate.Dataset{DatasetVersions: store.DatasetVersions{Ref: ref, Live: "20260314T092653Z-a1b2", Versions: []herb.Dataset{{
-			Ref: ref, Title: "Trees", Access: herb.AccessOpen, Version: "20260314T092653Z-a1b2", Records: 3, Published: day, SourceHash: "sha256:77",
-			Fields:  []herb.Field{{Name: "id", Type: herb.TypeNumber, Sortable: true}},
-			Details: herb.Details{PrimaryKey: []string{"id"}, File: &file},
-		}}}},
+		&migrate.Dataset{DatasetVersions: store.DatasetVersions{Ref: ref, Live: "20260314T092653Z-a1b2",
+			Versions: []herb.Dataset{{
+				Ref: ref, Title: "Trees", Access: herb.AccessOpen, Version: "20260314T092653Z-a1b2", Records: 3,
+				Published: day, SourceHash: "sha256:77",
+				Fields:  []herb.Field{{Name: "id", Type: herb.TypeNumber, Sortable: true}},
+				Details: herb.Details{PrimaryKey: []string{"id"}, File: &file},
+			}}}},
 	}
 }
 
 func header() migrate.Header {
-	return migrate.Header{Format: migrate.FormatVersion, Created: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), Program: "v1.4.0"}
+	return migrate.Header{Format: migrate.FormatVersion, Created: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC),
+		Program: "v1.4.0"}
 }
 
 func all(entries []migrate.Entry) iter.Seq2[migrate.Entry, error] {
@@ -83,7 +89,8 @@ func TestFormatDoc(t *testing.T) {
 	doc := string(b)
 	_, rest, _ := strings.Cut(doc, "```json\n")
 	sample, _, _ := strings.Cut(rest, "```")
-	if diff := cmp.Diff(strings.Split(write(t, header(), example()...), "\n"), strings.Split(sample, "\n")); diff != "" {
+	if diff := cmp.Diff(strings.Split(write(t, header(), example()...), "\n"),
+		strings.Split(sample, "\n")); diff != "" {
 		t.Errorf("the example (-code +documentation):\n%s", diff)
 	}
 	wants := []string{fmt.Sprintf("Format version: %d", migrate.FormatVersion)}
@@ -112,7 +119,8 @@ func TestFormatDoc(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	for name, entries := range map[string][]migrate.Entry{"empty": nil, "everything": example(), "plants only": example()[3:5]} {
+	for name, entries := range map[string][]migrate.Entry{"empty": nil, "everything": example(),
+		"plants only": example()[3:5]} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []migrate.Entry
@@ -185,7 +193,8 @@ func TestRead_earlierFormat(t *testing.T) {
 		case strings.HasPrefix(line, `{"sources"`), strings.HasPrefix(line, `{"end":{"section":"sources"`):
 			continue
 		case strings.HasPrefix(line, `{"end"`):
-			line = regexp.MustCompile(`"sha256":"[0-9a-f]*"`).ReplaceAllString(line, fmt.Sprintf(`"sha256":"%x"`, sum.Sum(nil)))
+			line = regexp.MustCompile(`"sha256":"[0-9a-f]*"`).ReplaceAllString(line,
+				fmt.Sprintf(`"sha256":"%x"`, sum.Sum(nil)))
 		}
 		sum.Write([]byte(line))
 		backup += line

@@ -45,14 +45,16 @@ func (l *loader) add(ctx context.Context, e Entry) error {
 // loadError explains the error of a target that another process has changed.
 func (l *loader) loadError(err error) error {
 	if errors.Is(err, store.ErrSuperseded) {
-		return herb.Wrap(herb.CodeUnavailable, err, "another process writes to the target; stop it, empty the target and run the command again")
+		return herb.Wrap(herb.CodeUnavailable, err,
+			"another process writes to the target; stop it, empty the target and run the command again")
 	}
 	return err
 }
 
 func (l *loader) flush(ctx context.Context) error {
 	batch := l.batch
-	if l.batch = nil; len(batch) == 0 {
+	l.batch = nil
+	if len(batch) == 0 {
 		return nil
 	}
 	switch l.section {
@@ -68,7 +70,8 @@ func (l *loader) flush(ctx context.Context) error {
 			return k.IdempotencyRecord
 		}))
 	default:
-		return l.to.Store.AddAuditEntries(ctx, values(batch, func(e *AuditEntry) herb.AuditEntry { return e.AuditEntry }))
+		return l.to.Store.AddAuditEntries(ctx,
+			values(batch, func(e *AuditEntry) herb.AuditEntry { return e.AuditEntry }))
 	}
 }
 

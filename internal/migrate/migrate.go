@@ -103,8 +103,9 @@ type Result struct {
 	// source is damaged.
 	Skipped []Skipped `json:"skipped,omitempty"`
 
-	Hash    string   `json:"hash,omitempty"`    // of all entries; the same on both sides
-	Changed []string `json:"changed,omitempty"` // what has changed in the source since the copy began, such as "12 plants"
+	Hash string `json:"hash,omitempty"` // of all entries; the same on both sides
+	// what has changed in the source since the copy began, such as "12 plants"
+	Changed []string `json:"changed,omitempty"`
 
 	Unrecorded error `json:"-"` // why a complete backup could not be recorded in the audit log; nil if it was
 }
@@ -162,16 +163,17 @@ func load(ctx context.Context, source Source, to Installation, o Options) (r Res
 		return r, fmt.Errorf("target: %w", err)
 	}
 	hash := sha256.New()
-	err = merge(r.counted(source.Entries(ctx, since), o, PhaseVerify, source.Plants), target.Entries(ctx, since), func(s, t Entry) error {
-		if _, ok := t.(*AuditEntry); ok && s == nil {
-			return nil // of the target alone
-		}
-		if err := compareEqual(s, t); err != nil {
+	err = merge(r.counted(source.Entries(ctx, since), o, PhaseVerify, source.Plants), target.Entries(ctx, since),
+		func(s, t Entry) error {
+			if _, ok := t.(*AuditEntry); ok && s == nil {
+				return nil // of the target alone
+			}
+			if err := compareEqual(s, t); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(hash, encode(s))
 			return err
-		}
-		_, err := fmt.Fprintln(hash, encode(s))
-		return err
-	})
+		})
 	r.Hash = "sha256:" + hex.EncodeToString(hash.Sum(nil))
 	return r, err
 }
@@ -184,8 +186,10 @@ func addAll(ctx context.Context, source Source, to Installation, since time.Time
 		return fmt.Errorf("target: %w", err)
 	}
 	if had.plants+len(had.keys)+len(had.datasets) > 0 {
-		return herb.Errorf(herb.CodeRejected, "the target has data (%s, %s, %s); use an empty one. If an interrupted run has left it, "+
-			"delete it and run the command again", herb.Plural(had.plants, "plant", "plants"), herb.Plural(len(had.keys), "key", "keys"),
+		return herb.Errorf(herb.CodeRejected,
+			"the target has data (%s, %s, %s); use an empty one. If an interrupted run has left it, "+
+				"delete it and run the command again", herb.Plural(had.plants, "plant", "plants"),
+			herb.Plural(len(had.keys), "key", "keys"),
 			herb.Plural(len(had.datasets), "dataset", "datasets"))
 	}
 	for e, err := range source.Entries(ctx, since) {

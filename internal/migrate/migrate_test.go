@@ -77,7 +77,8 @@ func TestMigrate_thereAndBack(t *testing.T) {
 		t.Errorf("phases (-want +got):\n%s", diff)
 	}
 	want := Result{
-		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: m.AuditEntries, Datasets: 2, Versions: 4, Sources: 1, NewPlants: g.plants, NewKeys: 3, NewFiles: 5,
+		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: m.AuditEntries, Datasets: 2,
+		Versions: 4, Sources: 1, NewPlants: g.plants, NewKeys: 3, NewFiles: 5,
 		Bytes: m.Bytes, Hash: m.Hash,
 	}
 	if diff := cmp.Diff(want, m); diff != "" || m.Bytes == 0 || !strings.HasPrefix(m.Hash, "sha256:") {
@@ -139,12 +140,14 @@ func TestMigrate_rejected(t *testing.T) {
 		fill func(t *testing.T, d *app.Data)
 		want string
 	}{
-		{"plant", func(t *testing.T, d *app.Data) { (&garden{}).create(t, d, 1) }, "the target has data (1 plant, 0 keys, 0 datasets)"},
+		{"plant", func(t *testing.T, d *app.Data) { (&garden{}).create(t, d, 1) },
+			"the target has data (1 plant, 0 keys, 0 datasets)"},
 		{"key", func(t *testing.T, d *app.Data) {
 			_, k := access.Mint("alien", herb.AllScopes(), time.Now(), time.Time{})
 			must.NoError(t, d.Store.AddKey(t.Context(), k))
 		}, "0 plants, 1 key, 0 datasets"},
-		{"dataset", func(t *testing.T, d *app.Data) { publish(t, d, herb.Ref{Namespace: "a", Name: "z"}, 1) }, "0 plants, 0 keys, 1 dataset"},
+		{"dataset", func(t *testing.T, d *app.Data) { publish(t, d, herb.Ref{Namespace: "a", Name: "z"}, 1) },
+			"0 plants, 0 keys, 1 dataset"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -224,7 +227,8 @@ func TestMigrate_check(t *testing.T) {
 	if c := contentOf(t, to); !c.isEmpty() {
 		t.Errorf("the target has %+v", c)
 	}
-	if _, err := Migrate(t.Context(), Place{Folder: t.TempDir()}, to, Options{}); herb.CodeOf(err) != herb.CodeNotFound {
+	if _, err := Migrate(t.Context(), Place{Folder: t.TempDir()}, to,
+		Options{}); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("no source: %v", err)
 	}
 }

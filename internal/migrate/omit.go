@@ -29,7 +29,8 @@ const (
 // String describes what is left out in one line.
 func (s Skipped) String() string {
 	if s.Omitted == OmittedDataset {
-		return fmt.Sprintf("%s is left out, because its live version %s cannot be read: %s", s.Dataset, s.Version, s.Reason)
+		return fmt.Sprintf("%s is left out, because its live version %s cannot be read: %s", s.Dataset,
+			s.Version, s.Reason)
 	}
 	return fmt.Sprintf("%s: version %s is left out: %s", s.Dataset, s.Version, s.Reason)
 }
@@ -48,7 +49,8 @@ func (d damage) add(version string, reason error) {
 // them.
 func (d damage) trim(dataset *Dataset) *Dataset {
 	trimmed := *dataset
-	trimmed.Versions = slices.DeleteFunc(slices.Clone(dataset.Versions), func(v herb.Dataset) bool { return d[v.Version] != nil })
+	trimmed.Versions = slices.DeleteFunc(slices.Clone(dataset.Versions),
+		func(v herb.Dataset) bool { return d[v.Version] != nil })
 	if !slices.Contains(trimmed.VersionNames(), trimmed.Live) {
 		return nil
 	}

@@ -53,17 +53,25 @@ func damageCases() []damageCase {
 		}
 		return errors.Join(err, w.Close(), os.WriteFile(path, b.Bytes(), 0o600))
 	}
-	const missing, incomplete, damaged = "the source has no such file", "the backup is incomplete: the file is missing", "the backup is damaged: got"
+	const missing, incomplete, damaged = "the source has no such file", "the backup is incomplete: the file is missing",
+		"the backup is damaged: got"
 	return []damageCase{
-		{"missing segment of a kept version", trees, 0, store.SegmentFile, os.Remove, OmittedVersion, missing, incomplete},
-		{"missing segment of the newest version", trees, 2, store.SegmentFile, os.Remove, OmittedVersion, missing, incomplete},
-		{"missing segment of the live version", trees, 1, store.SegmentFile, os.Remove, OmittedDataset, missing, incomplete},
+		{"missing segment of a kept version", trees, 0, store.SegmentFile, os.Remove, OmittedVersion, missing,
+			incomplete},
+		{"missing segment of the newest version", trees, 2, store.SegmentFile, os.Remove, OmittedVersion, missing,
+			incomplete},
+		{"missing segment of the live version", trees, 1, store.SegmentFile, os.Remove, OmittedDataset, missing,
+			incomplete},
 		{"cut segment of a kept version", trees, 0, store.SegmentFile, cut, OmittedVersion, "damaged|cut off", damaged},
-		{"cut segment of the live version", trees, 1, store.SegmentFile, cut, OmittedDataset, "damaged|cut off", damaged},
-		{"changed segment of the live version", herbs, 0, store.SegmentFile, change, OmittedDataset, "damaged", damaged},
+		{"cut segment of the live version", trees, 1, store.SegmentFile, cut, OmittedDataset,
+			"damaged|cut off", damaged},
+		{"changed segment of the live version", herbs, 0, store.SegmentFile, change, OmittedDataset,
+			"damaged", damaged},
 		{"missing source", herbs, 0, store.SourceFile, os.Remove, OmittedDataset, missing, incomplete},
-		{"cut source", herbs, 0, store.SourceFile, cut, OmittedDataset, "cannot be decompressed", "cannot be decompressed"},
-		{"changed source", herbs, 0, store.SourceFile, otherSource, OmittedDataset, "the file is damaged: got 7 bytes", "the backup is damaged: got 7 bytes"},
+		{"cut source", herbs, 0, store.SourceFile, cut, OmittedDataset, "cannot be decompressed",
+			"cannot be decompressed"},
+		{"changed source", herbs, 0, store.SourceFile, otherSource, OmittedDataset, "the file is damaged: got 7 bytes",
+			"the backup is damaged: got 7 bytes"},
 	}
 }
 
@@ -83,17 +91,18 @@ func (c damageCase) apply(t *testing.T, g *garden, folder string) []Skipped {
 // wantSkipped compares what was skipped. Reasons contain one of the wanted texts, separated by |.
 func wantSkipped(t *testing.T, what string, want, got []Skipped) {
 	t.Helper()
-	contains := gocmp.FilterPath(func(p gocmp.Path) bool { return p.Last().String() == ".Reason" }, gocmp.Comparer(func(a, b string) bool {
-		contains := func(text, parts string) bool {
-			for part := range strings.SplitSeq(parts, "|") {
-				if strings.Contains(text, part) {
-					return true
+	contains := gocmp.FilterPath(func(p gocmp.Path) bool { return p.Last().String() == ".Reason" },
+		gocmp.Comparer(func(a, b string) bool {
+			contains := func(text, parts string) bool {
+				for part := range strings.SplitSeq(parts, "|") {
+					if strings.Contains(text, part) {
+						return true
+					}
 				}
+				return false
 			}
-			return false
-		}
-		return contains(a, b) || contains(b, a)
-	}))
+			return contains(a, b) || contains(b, a)
+		}))
 	if diff := gocmp.Diff(want, got, contains, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s: skipped (-want +got):\n%s", what, diff)
 	}
@@ -126,13 +135,16 @@ func wantRest(t *testing.T, g *garden, skipped []Skipped, to Place) {
 		}
 	}
 	want.datasets = datasets
-	portableTitles := gocmp.FilterPath(func(p gocmp.Path) bool { return p.Last().String() == ".Title" }, gocmp.Comparer(func(a, b string) bool {
-		return portable(a) == portable(b)
-	}))
+	portableTitles := gocmp.FilterPath(func(p gocmp.Path) bool { return p.Last().String() == ".Title" },
+		gocmp.Comparer(func(a, b string) bool {
+			return portable(a) == portable(b)
+		}))
 	got := contentOf(t, to)
 	options := []gocmp.Option{
-		gocmp.AllowUnexported(content{}), cmpopts.IgnoreFields(herb.Details{}, "File"), cmpopts.EquateEmpty(), portableTitles,
-		cmpopts.IgnoreFields(herb.Key{}, "Name"), cmpopts.EquateApproxTime(time.Millisecond), cmpopts.SortSlices(func(a, b herb.Key) bool { return a.ID < b.ID }),
+		gocmp.AllowUnexported(content{}), cmpopts.IgnoreFields(herb.Details{}, "File"), cmpopts.EquateEmpty(),
+		portableTitles,
+		cmpopts.IgnoreFields(herb.Key{}, "Name"), cmpopts.EquateApproxTime(time.Millisecond),
+		cmpopts.SortSlices(func(a, b herb.Key) bool { return a.ID < b.ID }),
 	}
 	if diff := gocmp.Diff(want, got, options...); diff != "" {
 		t.Errorf("the rest (-want +got):\n%s", diff)
@@ -228,7 +240,8 @@ func packed(t *testing.T, folder string) []byte {
 		must.NoError(t, err)
 		name, err := filepath.Rel(folder, f)
 		must.NoError(t, err)
-		must.NoError(t, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name), Size: int64(len(content)), Mode: 0o600}))
+		must.NoError(t, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name),
+			Size: int64(len(content)), Mode: 0o600}))
 		_, err = w.Write(content)
 		must.NoError(t, err)
 	}
@@ -291,11 +304,14 @@ func TestRestore_otherContent(t *testing.T) {
 		segment func(s *Segment, folder string)
 		want    string
 	}{
-		{"another field", func(v *herb.Dataset) { v.Fields = append(v.Fields, herb.Field{Name: "more", Type: herb.TypeText}) }, nil, "fields are not those"},
+		{"another field", func(v *herb.Dataset) {
+			v.Fields = append(v.Fields, herb.Field{Name: "more", Type: herb.TypeText})
+		}, nil, "fields are not those"},
 		{"no field", func(v *herb.Dataset) { v.Fields = nil }, nil, "fields are not those"},
 		{"another name", func(v *herb.Dataset) { v.Fields[0].Name += "x" }, nil, "fields are not those"},
 		{"another type", func(v *herb.Dataset) { v.Fields[0].Type = herb.TypeBoolean }, nil, "fields are not those"},
-		{"another index", func(v *herb.Dataset) { v.Fields[0].Sortable = !v.Fields[0].Sortable }, nil, "fields are not those"},
+		{"another index", func(v *herb.Dataset) { v.Fields[0].Sortable = !v.Fields[0].Sortable }, nil,
+			"fields are not those"},
 		{"another count", func(v *herb.Dataset) { v.Records++ }, nil, "records, but its segment has"},
 		{"no segment", nil, func(s *Segment, _ string) { s.Version += "x" }, "no segment for it"},
 		{"a later format", nil, func(s *Segment, folder string) {

@@ -20,7 +20,9 @@ import (
 // Place is where an installation keeps its data: in a data folder, or in a database and an object
 // store.
 type Place struct {
-	Folder   string       // has the database and the segment files, unless there are addresses for them; else it is not used
+	// has the database and the segment files, unless there are addresses for them; else it is not
+	// used
+	Folder   string
 	Database herb.Address // PostgreSQL
 	Blobs    herb.Address // object store
 }
@@ -37,7 +39,8 @@ func ParsePlace(s string, blobs herb.Address) (Place, error) {
 	case database:
 		return Place{Database: herb.Address(s), Blobs: blobs}, nil
 	case blobs != "":
-		return Place{}, herb.Invalidf("%s is a data folder, which contains the published files; omit the object store", herb.Address(s))
+		return Place{}, herb.Invalidf("%s is a data folder, which contains the published files; omit the object store",
+			herb.Address(s))
 	default:
 		return Place{Folder: filepath.Clean(s)}, nil
 	}

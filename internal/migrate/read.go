@@ -80,7 +80,8 @@ func (b *backup) removeExcept(o *omissions) (err error) {
 //
 // It unpacks an archive to dir. With o.Check, it removes each file as soon as it was read.
 // wanted reports whether a file of a version is read.
-func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o Options, wanted func(name string) bool) (*backup, error) {
+func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o Options,
+	wanted func(name string) bool) (*backup, error) {
 	b := &backup{damage: damage{}, read: map[string]*backupFile{}}
 	if err := os.MkdirAll(filepath.Join(dir, store.VersionsDir), 0o700); err != nil {
 		return nil, err
@@ -103,7 +104,8 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o
 		case inPlace || o.Check:
 			return b.readEntries(content)
 		default:
-			return writeFile(filepath.Join(dir, entriesFile), func(w io.Writer) error { return b.readEntries(io.TeeReader(content, w)) })
+			return writeFile(filepath.Join(dir, entriesFile),
+				func(w io.Writer) error { return b.readEntries(io.TeeReader(content, w)) })
 		}
 	})
 }
@@ -117,7 +119,8 @@ func (b *backup) readFile(path string, content io.Reader, inPlace bool) (err err
 		sum := newContentHash(name)
 		_, err := io.Copy(io.MultiWriter(w, sum), content)
 		got, failed := sum.File()
-		if f.File = got; failed != nil && (err == nil || errors.Is(err, failed)) {
+		f.File = got
+		if failed != nil && (err == nil || errors.Is(err, failed)) {
 			err = &unreadableError{failed}
 		}
 		return err
@@ -229,7 +232,8 @@ func isVersionFile(path string) bool {
 var versionName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
 // visitFiles calls visit for each file of a version in a backup, and then for its entries.
-func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(name string, content io.Reader) error) error {
+func visitFiles(ctx context.Context, path string, stdin io.Reader,
+	visit func(name string, content io.Reader) error) error {
 	if isFolder(path) {
 		return visitFolder(ctx, path, visit)
 	}
@@ -250,7 +254,8 @@ func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(na
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return herb.Errorf(herb.CodeInvalid, "the backup is damaged, incomplete, compressed, or not a backup of Herbarium: %v", err)
+			return herb.Errorf(herb.CodeInvalid,
+				"the backup is damaged, incomplete, compressed, or not a backup of Herbarium: %v", err)
 		case h.Name != entriesFile && !isVersionFile(h.Name):
 			return herb.Errorf(herb.CodeInvalid, "unexpected file %q in the backup", h.Name)
 		}
@@ -302,7 +307,8 @@ type folderFile struct {
 }
 
 func (f folderFile) Read(p []byte) (n int, err error) {
-	if err = f.err; err == nil {
+	err = f.err
+	if err == nil {
 		n, err = f.File.Read(p)
 	}
 	if err != nil && err != io.EOF {

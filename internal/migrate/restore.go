@@ -80,7 +80,8 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 		err = os.Mkdir(staging, 0o700)
 	}
 	if errors.Is(err, fs.ErrExist) { // without locks, only the operator knows
-		err = herb.Errorf(herb.CodeRejected, "%s exists: another restore is running, or was killed; remove the folder if none is running",
+		err = herb.Errorf(herb.CodeRejected,
+			"%s exists: another restore is running, or was killed; remove the folder if none is running",
 			staging)
 	}
 	if err != nil {
@@ -111,14 +112,16 @@ func checkReplaceable(ctx context.Context, data string, o Options) error {
 	case err != nil:
 		return err
 	case !o.Replace:
-		return herb.Errorf(herb.CodeRejected, "%s has data; restore into another folder, or replace it with --replace", data)
+		return herb.Errorf(herb.CodeRejected, "%s has data; restore into another folder, or replace it with --replace",
+			data)
 	}
 	return sqlite.Quiesce(ctx, database)
 }
 
 // restoreInto restores a backup into a place. An archive is unpacked first, to a folder with the
 // structure of a data folder: if it is the target, files of versions need not be copied.
-func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, unpacked string, o Options) (r Result, err error) {
+func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, unpacked string, o Options) (r Result,
+	err error) {
 	var files, target Installation
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()
 	entries, segments := filepath.Join(unpacked, entriesFile), filepath.Join(unpacked, store.VersionsDir)
@@ -172,7 +175,8 @@ func activate(staging, data string) (err error) {
 	if err := filesystem.SyncDir(filesystem.OS{}, to); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(staging, store.DatabaseFile), filepath.Join(data, store.DatabaseFile)); err != nil {
+	if err := os.Rename(filepath.Join(staging, store.DatabaseFile),
+		filepath.Join(data, store.DatabaseFile)); err != nil {
 		return err
 	}
 	return filesystem.SyncDir(filesystem.OS{}, data)

@@ -18,7 +18,8 @@ import (
 type Store interface {
 	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
-	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
+	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.IdempotencyKey,
+		limit int) ([]store.IdempotencyRecord, error)
 	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
 	Keys(ctx context.Context) ([]herb.Key, error)
 	AddKeys(ctx context.Context, keys []herb.Key) error
@@ -169,7 +170,8 @@ func (s *Snapshot) Entries(ctx context.Context, since time.Time) iter.Seq2[Entry
 			}
 			return !slices.ContainsFunc(page, func(e Entry) bool { return !yield(e, nil) })
 		}
-		_ = yieldAll(s.segments, nil) && yieldAll(s.sources, nil) && yieldAll(s.keys, nil) && s.plantPages(ctx, yieldAll) &&
+		_ = yieldAll(s.segments, nil) && yieldAll(s.sources, nil) && yieldAll(s.keys, nil) &&
+			s.plantPages(ctx, yieldAll) &&
 			s.idempotencyKeyPages(ctx, since, yieldAll) && yieldAll(s.audit, nil) && yieldAll(s.datasets, nil)
 	}
 }
@@ -197,7 +199,8 @@ func (s *Snapshot) plantPages(ctx context.Context, yield func([]Entry, error) bo
 func (s *Snapshot) idempotencyKeyPages(ctx context.Context, since time.Time, yield func([]Entry, error) bool) bool {
 	var last store.IdempotencyKey
 	for {
-		read, err := s.of.Store.IdempotencyKeysAfter(ctx, store.IdempotencyRange{Plants: s.plants, Since: since}, last, pageSize)
+		read, err := s.of.Store.IdempotencyKeysAfter(ctx, store.IdempotencyRange{Plants: s.plants, Since: since},
+			last, pageSize)
 		var page []Entry
 		for _, r := range read {
 			last = r.IdempotencyKey

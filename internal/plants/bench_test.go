@@ -89,9 +89,12 @@ func BenchmarkIndex(b *testing.B) {
 	}
 	var facets []func()
 	for _, raw := range []string{
-		"", "sort=id", "sort=name", "sort=name&order=desc", "sort=tag", "sort=tag&order=desc", "tag=tag3", "tag=tag3&sort=id",
-		"sort=tag,name", "sort=-tag,-name,id", "tag=tag3&sort=name", "tag=tag3&sort=name&order=desc", "name[prefix]=Genus7+", "id=77", "search=genus7", "search=genus7+tag3",
-		"search=species77*", "search=%22genus7+species77%22", "search=genus7&sort=name", "search=g*+s*+v*", "search=-tag3",
+		"", "sort=id", "sort=name", "sort=name&order=desc", "sort=tag", "sort=tag&order=desc", "tag=tag3",
+		"tag=tag3&sort=id",
+		"sort=tag,name", "sort=-tag,-name,id", "tag=tag3&sort=name", "tag=tag3&sort=name&order=desc",
+		"name[prefix]=Genus7+", "id=77", "search=genus7", "search=genus7+tag3",
+		"search=species77*", "search=%22genus7+species77%22", "search=genus7&sort=name", "search=g*+s*+v*",
+		"search=-tag3",
 	} {
 		r, err := query.Parse(raw, herb.PlantFields())
 		if err != nil {

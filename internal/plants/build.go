@@ -257,10 +257,12 @@ func (x *Index) buildPart(ctx context.Context, page store.PlantPage, m merging) 
 func (x *Index) freeze(total int) (s *Snapshot, end logEnd, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if s, err = x.snapshot(); err != nil {
+	s, err = x.snapshot()
+	if err != nil {
 		return nil, end, err
 	}
-	if end = x.end; total-end.plants > farBehind*x.opts.SealAt {
+	end = x.end
+	if total-end.plants > farBehind*x.opts.SealAt {
 		end.plants = total
 	}
 	x.frozen = end.plants

@@ -38,14 +38,16 @@ func Decode(body []byte) (p herb.NewPlant, err error) {
 	if err != nil {
 		return p, err
 	}
-	if p.ID, err = decodeID(members); err != nil {
+	p.ID, err = decodeID(members)
+	if err != nil {
 		return p, err
 	}
 	name, ok := members["name"]
 	if !ok {
 		return p, herb.Invalidf(`"name" is missing; it must be a string of 1 to %d characters`, MaxName)
 	}
-	if p.Name, err = decodeText("name", name, MaxName); err != nil {
+	p.Name, err = decodeText("name", name, MaxName)
+	if err != nil {
 		return p, err
 	}
 	if !strings.ContainsFunc(p.Name, herb.IsVisible) {
@@ -88,7 +90,8 @@ func decodeText(member string, value any, limit int) (string, error) {
 	}
 	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(s[i:])
-		return "", herb.Invalidf("%q contains the control character %U; leave out line breaks, tabs and the like", member, r)
+		return "", herb.Invalidf("%q contains the control character %U; leave out line breaks, tabs and the like",
+			member, r)
 	}
 	return s, nil
 }
@@ -171,7 +174,8 @@ func decodeObject(body []byte) (map[string]any, error) {
 		return nil, herb.Invalidf("the body is not valid JSON%s: %s; send %s", at, err, example)
 	}
 	if hasLoneSurrogate(body) {
-		return nil, herb.Invalidf(`the body has half of a \u surrogate pair; write both halves, or the character itself`)
+		return nil, herb.Invalidf(
+			`the body has half of a \u surrogate pair; write both halves, or the character itself`)
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()

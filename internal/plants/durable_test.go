@@ -38,7 +38,8 @@ func TestCreator(t *testing.T) {
 	for caller := range int64(16) {
 		wg.Go(func() {
 			for id := caller; ; id += 16 {
-				o, err := s.Create(context.Background(), store.Creation{Plant: plant(id, "Fern "+strconv.FormatInt(id, 10))})
+				o, err := s.Create(context.Background(),
+					store.Creation{Plant: plant(id, "Fern "+strconv.FormatInt(id, 10))})
 				if err != nil || o.Err != nil {
 					t.Errorf("plant %d: %v, %v", id, err, o.Err)
 					return

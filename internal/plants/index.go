@@ -42,9 +42,11 @@ const (
 
 // Limits of an index.
 const (
-	readLimit    = 4096 // plants read at once
-	farBehind    = 4    // times SealAt: if the log is ahead by more, it is written to a file without loading it into memory
-	maxInMemory  = 8    // times SealAt: with more plants in memory, listings wait for a build, and fail if it fails
+	readLimit = 4096 // plants read at once
+	// times SealAt: if the log is ahead by more, it is written to a file without loading it into
+	// memory
+	farBehind    = 4
+	maxInMemory  = 8 // times SealAt: with more plants in memory, listings wait for a build, and fail if it fails
 	pollInterval = time.Second
 	idleInterval = 5 * time.Second // while no plants are created
 )
@@ -108,7 +110,8 @@ func (x *Index) Run(ctx context.Context) error {
 		}
 		failed = err != nil
 		wasIdle, pause := idle, pollInterval
-		if idle = err == nil && x.logEnd().plants == before.plants; idle {
+		idle = err == nil && x.logEnd().plants == before.plants
+		if idle {
 			pause = idleInterval
 		}
 		if idle && !wasIdle {
@@ -203,9 +206,11 @@ func (x *Index) add(page store.PlantPage, at logEnd) (s *Snapshot, needsBuild bo
 	case page.Epoch != x.epoch:
 		return nil, false, x.open(page.Epoch)
 	case at.plants > 0 && (len(page.Plants) == 0 || page.FirstBatch != at.batch):
-		x.opts.Logger.Warn("the log of plants has changed; building its index again", "plants", page.Total, "indexed", at.plants)
+		x.opts.Logger.Warn("the log of plants has changed; building its index again", "plants", page.Total,
+			"indexed", at.plants)
 		return nil, false, x.reset()
-	case page.Total-x.end.plants > farBehind*x.opts.SealAt, x.inMemory() > maxInMemory*x.opts.SealAt, x.frozen > x.end.plants:
+	case page.Total-x.end.plants > farBehind*x.opts.SealAt, x.inMemory() > maxInMemory*x.opts.SealAt,
+		x.frozen > x.end.plants:
 		return nil, true, nil
 	}
 	if have := x.end.plants - at.overlap(); have < len(page.Plants) {

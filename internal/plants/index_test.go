@@ -422,7 +422,8 @@ func (l *losingLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 	page, err := l.memoryLog.ReadPlants(ctx, n, limit)
 	switch {
 	case l.lost && limit > 1 && len(page.Plants) == 0:
-		if l.missed++; l.missed > 1 {
+		l.missed++
+		if l.missed > 1 {
 			return page, errors.New("plants that are lost are read again")
 		}
 	case l.building && limit > 1 && !l.lost:
@@ -453,7 +454,8 @@ func TestIndex_concurrent(t *testing.T) {
 					return
 				}
 				first := total(t, s, "")
-				if tagged := total(t, s, "tag=tag0") + total(t, s, "tag=tag1&sort=name") + total(t, s, "search=tag2"); first < least || tagged != first {
+				if tagged := total(t, s, "tag=tag0") + total(t, s, "tag=tag1&sort=name") +
+					total(t, s, "search=tag2"); first < least || tagged != first {
 					t.Errorf("%d plants, %d by tag; want at least %d", first, tagged, least)
 				}
 				s.Release()

@@ -25,7 +25,8 @@ type merger struct {
 
 // find returns the plants of some segments that match a request. The caller must release them.
 func find(ctx context.Context, parts []*segment.Reader, r *query.Request) (m *merger, err error) {
-	m = &merger{request: r, fields: parts[0].Fields(), ordered: len(r.Sort) > 0 || r.ByRelevance() && hasScores(r.Search)}
+	m = &merger{request: r, fields: parts[0].Fields(), ordered: len(r.Sort) > 0 || r.ByRelevance() &&
+		hasScores(r.Search)}
 	defer func() {
 		if err != nil {
 			m.release()
@@ -83,7 +84,8 @@ func (m *merger) newPlant(part, position int, json []byte) (p plant, err error) 
 	p = plant{json: json, part: part}
 	if len(m.request.Sort) > 0 {
 		values := make(herb.Record, 0, len(m.fields))
-		if err := herb.NewRecordDecoder(m.fields).Decode(json, func(v []byte) { values = append(values, string(v)) }); err != nil {
+		if err := herb.NewRecordDecoder(m.fields).Decode(json,
+			func(v []byte) { values = append(values, string(v)) }); err != nil {
 			return p, err
 		}
 		p.keys = make([]string, len(m.request.Sort))
@@ -195,8 +197,10 @@ func (m *merger) split(n int) ([]int, error) {
 		}
 		before, sum := make([]int, len(low)), 0
 		for i := range before {
-			if before[i] = middle; i != widest {
-				if before[i], err = m.countBefore(&pivot, i, low[i], high[i]); err != nil {
+			before[i] = middle
+			if i != widest {
+				before[i], err = m.countBefore(&pivot, i, low[i], high[i])
+				if err != nil {
 					return nil, err
 				}
 			}
@@ -282,7 +286,8 @@ func (m *merger) stream() (query.Stream, error) {
 	streams := make([]query.Stream, len(m.results))
 	for i, found := range m.results {
 		var err error
-		if streams[i], err = found.Stream(); err != nil {
+		streams[i], err = found.Stream()
+		if err != nil {
 			return query.Stream{}, err
 		}
 		s.Longest = max(s.Longest, streams[i].Longest)

@@ -55,7 +55,8 @@ func New(s Store, o Options) *Service {
 	if o.Available == nil {
 		o.Available = func() error { return nil }
 	}
-	return &Service{store: s, available: o.Available, maxBatch: cmp.Or(o.MaxBatch, 1000), queue: make(chan *request, cmp.Or(o.Queue, 10_000))}
+	return &Service{store: s, available: o.Available, maxBatch: cmp.Or(o.MaxBatch, 1000),
+		queue: make(chan *request, cmp.Or(o.Queue, 10_000))}
 }
 
 // Create creates a plant and returns when it is durable. If ctx is done earlier, Create returns,
@@ -80,7 +81,8 @@ func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, 
 		return r.outcome, r.err
 	default:
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, ctx.Err(),
-			"the request ended while the plant was being created; it may exist, so repeat the request with its Idempotency-Key")
+			"the request ended while the plant was being created; it may exist, so repeat the request with its "+
+				"Idempotency-Key")
 	}
 }
 
@@ -147,7 +149,8 @@ func (s *Service) commit(ctx context.Context, batch []*request) {
 		err = herb.Wrap(herb.CodeInternal, err, "creating plants")
 	}
 	for i, r := range batch {
-		if r.err = err; err == nil {
+		r.err = err
+		if err == nil {
 			r.outcome = outcomes[i]
 		}
 		close(r.done)

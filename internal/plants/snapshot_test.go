@@ -41,7 +41,8 @@ func TestSnapshot_Facets(t *testing.T) {
 			last := len(snapshots) - 1
 			for i := last; i >= 0; i-- {
 				f, err := countTags(t, snapshots[i])
-				if least := snapshots[i].Dataset.Records; err != nil || f.Total < least || f.Total > len(log.plants) || i == last && f.Total != least {
+				if least := snapshots[i].Dataset.Records; err != nil || f.Total < least || f.Total > len(log.plants) ||
+					i == last && f.Total != least {
 					t.Errorf("snapshot of %d plants: %d, %v", least, f.Total, err)
 				}
 			}

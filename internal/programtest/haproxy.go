@@ -30,7 +30,8 @@ func StartHAProxy(t testing.TB, config string, nodes ...string) (proxy *Process,
 	for i, n := range nodes {
 		cmd.Env = append(cmd.Env, "NODE"+strconv.Itoa(i+1)+"="+n)
 	}
-	if proxy, err = StartProcess(cmd); err != nil {
+	proxy, err = StartProcess(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -25,7 +25,8 @@ func Main(m *testing.M, program *string) {
 	if err == nil {
 		code = m.Run()
 	}
-	if err = errors.Join(err, os.RemoveAll(folder)); err != nil {
+	err = errors.Join(err, os.RemoveAll(folder))
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -63,10 +64,12 @@ func Start(ctx context.Context, opts Options) (s *Server, err error) {
 	cmd := exec.Command(name, args...)
 	cmd.Env = Environ(opts.Settings...)
 	s = &Server{}
-	if s.Process, err = StartProcess(cmd); err != nil {
+	s.Process, err = StartProcess(cmd)
+	if err != nil {
 		return nil, err
 	}
-	if s.URL, err = s.WaitForOutput(ctx, `listens on (http://\S+)`); err == nil {
+	s.URL, err = s.WaitForOutput(ctx, `listens on (http://\S+)`)
+	if err == nil {
 		s.Admin, err = s.WaitForOutput(ctx, `(http://\S+)/metrics`)
 	}
 	if err != nil {

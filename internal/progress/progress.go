@@ -9,8 +9,9 @@ import (
 
 // Progress is the progress of a long operation.
 type Progress struct {
-	Phase   string        `json:"phase"`             // name of the phase
-	Step    int           `json:"step,omitempty"`    // number of the phase, from 1; 0 for a phase that is not always necessary
+	Phase string `json:"phase"` // name of the phase
+	// number of the phase, from 1; 0 for a phase that is not always necessary
+	Step    int           `json:"step,omitempty"`
 	Steps   int           `json:"steps,omitempty"`   // number of phases
 	Done    int64         `json:"done"`              // in bytes, or in the unit of the phase
 	Total   int64         `json:"total,omitempty"`   // 0 if unknown

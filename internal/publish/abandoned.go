@@ -60,12 +60,14 @@ func (q *Queue) abandon(ctx context.Context, stored store.Publish) (Publish, err
 	ended.State, ended.Progress, ended.Updated = StateFailed, nil, now.UTC().Truncate(time.Millisecond)
 	ended.Code = herb.CodeUnavailable
 	ended.Result = &versions.Result{
-		Dataset: p.Dataset, Status: versions.StatusFailed, Error: "the server stopped during the publish; nothing has changed; send the file again",
+		Dataset: p.Dataset, Status: versions.StatusFailed,
+		Error: "the server stopped during the publish; nothing has changed; send the file again",
 	}
 	var entry *herb.AuditEntry
 	if !p.Check {
 		entry = &herb.AuditEntry{
-			Time: now, Action: herb.AuditPublished, Subject: p.Dataset, Result: herb.AuditFailed, Detail: "reason: the server stopped",
+			Time: now, Action: herb.AuditPublished, Subject: p.Dataset, Result: herb.AuditFailed,
+			Detail: "reason: the server stopped",
 		}
 	}
 	switch ok, err := q.opts.Store.EndPublish(herb.WithActor(ctx, p.Actor), ended.encode(now), stored.Updated, entry); {

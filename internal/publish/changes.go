@@ -22,7 +22,8 @@ import (
 // withFieldsOf returns a source of changes whose fields are those of the live version: also those
 // that its settings do not list, because they were new columns of a file, and no others.
 func withFieldsOf(src ingest.Source, live herb.Dataset) ingest.Source {
-	if src.Inherited = nil; len(src.Fields) == 0 {
+	src.Inherited = nil
+	if len(src.Fields) == 0 {
 		return src
 	}
 	src.Fields = slices.Clone(src.Fields)
@@ -67,14 +68,17 @@ func (q *Queue) readChanges(ctx context.Context, r *Request, live herb.Dataset) 
 	if err := c.findKey(live.PrimaryKey); err != nil && r.Mode == Upsert {
 		return nil, descriptor.Located(src.Name(0), err)
 	}
-	if err := versions.RejectChanges(ctx, q.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx), r.Consents...); err != nil {
+	if err := versions.RejectChanges(ctx, q.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx),
+		r.Consents...); err != nil {
 		return nil, err
 	}
-	if c.file, err = filesystem.TempFile(q.opts.Dir); err != nil {
+	c.file, err = filesystem.TempFile(q.opts.Dir)
+	if err != nil {
 		return nil, err
 	}
 	if r.Mode == Upsert {
-		if c.matcher, err = q.newKeyMatcher(ctx, t.Dataset.Records+live.Records); err != nil {
+		c.matcher, err = q.newKeyMatcher(ctx, t.Dataset.Records+live.Records)
+		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -123,11 +127,13 @@ func (c *changes) matchFields(columns, live []herb.Field, mode Mode) error {
 		names = append(names, f.Name)
 		isSame = isSame && herb.FieldIndex(live, f.Name) >= 0
 	}
-	if isSame = isSame && len(names) == len(live); !isSame && mode != Upsert {
+	isSame = isSame && len(names) == len(live)
+	if !isSame && mode != Upsert {
 		return herb.Invalidf("the file has the fields %s, but the live version has %s; send a file of the same columns",
 			strings.Join(names, ", "), strings.Join(fieldNames(live), ", "))
 	}
-	if c.fields = live; !isSame {
+	c.fields = live
+	if !isSame {
 		c.fields = slices.DeleteFunc(slices.Clone(columns), func(f herb.Field) bool { return f.Name == deletedField })
 		for i, f := range c.fields { // keys are compared in the notation of the live version
 			if at := herb.FieldIndex(live, f.Name); at >= 0 {
@@ -155,7 +161,8 @@ func (c *changes) findKey(key []string) error {
 	for _, name := range key {
 		i := herb.FieldIndex(c.fields, name)
 		if i < 0 {
-			return herb.Invalidf("the file lacks the field %q of the primary key (%s); it has the fields %s", name, strings.Join(key, ", "),
+			return herb.Invalidf("the file lacks the field %q of the primary key (%s); it has the fields %s", name,
+				strings.Join(key, ", "),
 				strings.Join(fieldNames(c.fields), ", "))
 		}
 		c.key = append(c.key, i)
@@ -180,7 +187,8 @@ func (c *changes) store(records func(func(herb.Record, error) bool)) error {
 			}
 		}
 		n, err := w.Write(appendRow(nil, row))
-		if at += int64(n); err != nil {
+		at += int64(n)
+		if err != nil {
 			return err
 		}
 	}

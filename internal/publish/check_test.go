@@ -73,12 +73,15 @@ func TestCheck_errors(t *testing.T) {
 	s := newQueue(t, newStore(), time.Now, nil)
 	s.opts.Publisher = readingPublisher{}
 	check := func(f *receive.File, read func(*ingest.Table) error) error {
-		_, err := s.Check(t.Context(), Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: f}, func() {}, read, nil)
+		_, err := s.Check(t.Context(), Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: f},
+			func() {}, read, nil)
 		return err
 	}
 	f := receiveFile(t, s, "a,b\n1,2\n")
 	defer f.Close()
-	if err := check(f, func(*ingest.Table) error { return herb.Invalidf("broken") }); herb.CodeOf(err) != herb.CodeUnreadable {
+	if err := check(f, func(*ingest.Table) error {
+		return herb.Invalidf("broken")
+	}); herb.CodeOf(err) != herb.CodeUnreadable {
 		t.Errorf("a broken file: %v", err)
 	}
 	wrong := check(f, func(*ingest.Table) error { panic("bug") })

@@ -44,7 +44,8 @@ func (p *Publisher) recordSkipped(ctx context.Context, s descriptor.Skipped) {
 		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
 		return
 	}
-	p.Log.Warn("file skipped; its dataset is not updated", "file", s.Path, "dataset", s.Ref.String(), "reason", s.Reason)
+	p.Log.Warn("file skipped; its dataset is not updated", "file", s.Path, "dataset", s.Ref.String(),
+		"reason", s.Reason)
 	p.setSourceError(ctx, herb.SourceError{Path: s.Path, Ref: s.Ref, Message: s.Reason, Skipped: true})
 }
 

@@ -34,13 +34,16 @@ const (
 
 // merge returns a file with the records of the live version, changed by the file of a request, and
 // their number. The columns are the fields of the live version, in their order.
-func (q *Queue) merge(ctx context.Context, r *Request, live herb.Dataset) (merged *receive.File, records int, err error) {
+func (q *Queue) merge(ctx context.Context, r *Request, live herb.Dataset) (merged *receive.File, records int,
+	err error) {
 	if live.Version == "" {
-		return nil, 0, herb.Errorf(herb.CodeRejected, "%s does not exist, so there is nothing to change; publish it with PUT …/source", r.Ref)
+		return nil, 0, herb.Errorf(herb.CodeRejected,
+			"%s does not exist, so there is nothing to change; publish it with PUT …/source", r.Ref)
 	}
 	if r.Mode == Upsert && len(live.PrimaryKey) == 0 {
-		return nil, 0, herb.Errorf(herb.CodeRejected, "%s has no primary key, which _mode=upsert needs; declare schema.primaryKey in its descriptor, "+
-			"or use _mode=append", r.Ref)
+		return nil, 0, herb.Errorf(herb.CodeRejected,
+			"%s has no primary key, which _mode=upsert needs; declare schema.primaryKey in its descriptor, "+
+				"or use _mode=append", r.Ref)
 	}
 	changes, err := q.readChanges(ctx, r, live)
 	if err != nil {
@@ -57,14 +60,16 @@ func (q *Queue) merge(ctx context.Context, r *Request, live herb.Dataset) (merge
 
 // eachLive calls f with the records of a version, with the fields of the next one.
 func (c *changes) eachLive(ctx context.Context, view library.View, f func(herb.Record) error) error {
-	decoder, values, row := herb.NewRecordDecoder(view.Fields), make(herb.Record, len(view.Fields)), make(herb.Record, len(c.fields))
+	decoder, values, row := herb.NewRecordDecoder(view.Fields), make(herb.Record, len(view.Fields)),
+		make(herb.Record, len(c.fields))
 	return view.Reader.Each(ctx, func(record []byte) error {
 		i := 0
 		if err := decoder.Decode(record, func(value []byte) { values[i], i = string(value), i+1 }); err != nil {
 			return err
 		}
 		for k, at := range c.live {
-			if row[k] = ""; at >= 0 {
+			row[k] = ""
+			if at >= 0 {
 				row[k] = values[at]
 			}
 		}
@@ -73,7 +78,8 @@ func (c *changes) eachLive(ctx context.Context, view library.View, f func(herb.R
 }
 
 // mergeInto writes the records of a version, changed, to a file.
-func (q *Queue) mergeInto(ctx context.Context, r *Request, view library.View, c *changes) (merged *receive.File, records int, err error) {
+func (q *Queue) mergeInto(ctx context.Context, r *Request, view library.View, c *changes) (merged *receive.File,
+	records int, err error) {
 	file, err := q.opts.Files.Create(r.Ref.Name + ".csv")
 	if err != nil {
 		return nil, 0, err
@@ -93,14 +99,17 @@ func (q *Queue) mergeInto(ctx context.Context, r *Request, view library.View, c 
 		err = c.upsert(ctx, view, out)
 	}
 	if errors.Is(err, errRepeatedKey) {
-		return nil, 0, herb.Errorf(herb.CodeRejected, "the primary key (%s) of %s is not unique: several records have a key of the file, "+
-			"and _mode=upsert would replace all of them; declare a unique schema.primaryKey in the descriptor, or publish the whole file with PUT …/source",
+		return nil, 0, herb.Errorf(herb.CodeRejected,
+			"the primary key (%s) of %s is not unique: several records have a key of the file, "+
+				"and _mode=upsert would replace all of them; declare a unique schema.primaryKey in the descriptor, or "+
+				"publish the whole file with PUT …/source",
 			strings.Join(view.PrimaryKey, ", "), r.Ref)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	if merged, err = file.File(); err != nil {
+	merged, err = file.File()
+	if err != nil {
 		return nil, 0, err
 	}
 	merged.Merged = true
@@ -130,7 +139,8 @@ func (c *changes) append(ctx context.Context, view library.View, out *tableWrite
 // upsert writes the records of a version, of which those with a key in the file are replaced or
 // left out, and then the other records of the file.
 func (c *changes) upsert(ctx context.Context, view library.View, out *tableWriter) error {
-	if err := c.eachLive(ctx, view, func(row herb.Record) error { return c.matcher.addLive(c.keyOf(row)) }); err != nil {
+	if err := c.eachLive(ctx, view,
+		func(row herb.Record) error { return c.matcher.addLive(c.keyOf(row)) }); err != nil {
 		return err
 	}
 	replacements, added, err := c.matcher.match()

@@ -124,7 +124,8 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	if err != nil {
 		return r, err
 	}
-	if s, err = keepSettings(s, live); err != nil {
+	s, err = keepSettings(s, live)
+	if err != nil {
 		return r, err
 	}
 	s.Access = cmp.Or(s.Access, p.Access)
@@ -188,7 +189,8 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		PublishOptions: opts.PublishOptions,
 	})
 	if versions.IsConcurrent(err) {
-		if now, failed := p.Versions.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash && !opts.Force {
+		if now, failed := p.Versions.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash &&
+			!opts.Force {
 			return versions.NewResult(versions.StatusUnchanged, now), nil // sent twice at the same time
 		}
 	}
@@ -276,5 +278,6 @@ func errEmpty(table string) error {
 	if table != "" {
 		what = strconv.Quote(herb.Clip(table, 60))
 	}
-	return herb.Invalidf("%s has no records, so nothing names its fields; publish it when it has records, or declare its fields in a descriptor", what)
+	return herb.Invalidf("%s has no records, so nothing names its fields; publish it when it has records, or declare "+
+		"its fields in a descriptor", what)
 }

@@ -96,7 +96,8 @@ func TestPublish_empty(t *testing.T) {
 		{"[]", nil, "the file has no records, so nothing names its fields"},
 		{"[]", []ingest.FieldSetting{{Name: "id"}}, "<nil>"},
 	} {
-		s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: rowstest.WriteFile(t, t.TempDir(), "a.json", tt.content), Fields: tt.fields}
+		s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"},
+			Path: rowstest.WriteFile(t, t.TempDir(), "a.json", tt.content), Fields: tt.fields}
 		if _, err := publisher.PublishSource(t.Context(), s, WayWatch); !strings.Contains(fmt.Sprint(err), tt.want) {
 			t.Errorf("%s with %d fields: got error %v", tt.content, len(tt.fields), err)
 		}
@@ -186,7 +187,8 @@ func TestPublish_damagedVersion(t *testing.T) {
 				db, dir := openDatabase(t), t.TempDir()
 				node := versionstest.OpenLibrary(t, db, versionstest.Options{Dir: dir})
 				p := &Publisher{Versions: node.Service, Store: db, Log: slog.New(slog.DiscardHandler)}
-				s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: rowstest.WriteFile(t, t.TempDir(), "prices.csv", "a\n1\n")}
+				s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"},
+					Path: rowstest.WriteFile(t, t.TempDir(), "prices.csv", "a\n1\n")}
 				first, err := p.Publish(t.Context(), s, Options{})
 				must.NoError(t, err)
 				must.NoError(t, tt.spoil(segmentOf(dir, first.Version)))
@@ -209,7 +211,8 @@ func TestRemoveStaleErrors(t *testing.T) {
 	path := rowstest.WriteFile(t, t.TempDir(), "garden.db", "")
 	p := &Publisher{Store: db, Log: slog.New(slog.DiscardHandler)}
 	for _, label := range []string{path, path + "#beds", path + ".old", path + ".old#beds"} {
-		p.setSourceError(t.Context(), herb.SourceError{Path: label, Ref: herb.Ref{Namespace: "garden", Name: "beds"}, Message: "broken"})
+		p.setSourceError(t.Context(), herb.SourceError{Path: label, Ref: herb.Ref{Namespace: "garden", Name: "beds"},
+			Message: "broken"})
 	}
 	if err := p.RemoveStaleErrors(t.Context(), true); err != nil {
 		t.Fatal(err)

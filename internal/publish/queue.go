@@ -235,7 +235,8 @@ func (q *Queue) Waiting() int { return int(q.waiting.Load()) }
 
 // publish publishes a file as soon as there is a slot, which it tells begun. opts has what is not
 // in the request.
-func (q *Queue) publish(ctx context.Context, r *Request, opts Options, begun func()) (result versions.Result, err error) {
+func (q *Queue) publish(ctx context.Context, r *Request, opts Options, begun func()) (result versions.Result,
+	err error) {
 	recorded := r.Check // a publish that has begun records its failure itself
 	defer func() {
 		if err == nil {
@@ -265,7 +266,8 @@ func (q *Queue) publish(ctx context.Context, r *Request, opts Options, begun fun
 		return result, classify(ctx, err, r)
 	}
 	opts.PublishOptions = r.PublishOptions
-	opts.Keep = &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
+	opts.Keep = &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256,
+		Merged: r.File.Merged}
 	opts.Records, recorded = records, true
 	result, err = q.opts.Publisher.Publish(ctx, source, opts)
 	return result, classify(ctx, err, r)
@@ -285,7 +287,8 @@ func (q *Queue) awaitBuild(ctx context.Context, r *Request) (release func(), err
 
 // prepare returns the source of a request. If it changes the live version, the file becomes one
 // with the changed records, whose number it returns: the publish fails if others are read.
-func (q *Queue) prepare(ctx context.Context, r *Request, live herb.Dataset) (src ingest.Source, records *int, err error) {
+func (q *Queue) prepare(ctx context.Context, r *Request, live herb.Dataset) (src ingest.Source, records *int,
+	err error) {
 	if r.Mode == Replace {
 		src, err = q.source(ctx, r, live)
 		return src, nil, err
@@ -302,8 +305,9 @@ func (q *Queue) prepare(ctx context.Context, r *Request, live herb.Dataset) (src
 	}
 	r.File, r.Reading = merged, herb.Reading{}
 	src, err = q.source(ctx, r, live)
-	isCSV := live.Report != nil && strings.HasPrefix(live.Report.Format, "csv") // earlier releases published without a report
-	if !isCSV && len(src.Fields) == 0 {                                         // the file may have declared types
+	// earlier releases published without a report
+	isCSV := live.Report != nil && strings.HasPrefix(live.Report.Format, "csv")
+	if !isCSV && len(src.Fields) == 0 { // the file may have declared types
 		for _, f := range live.Fields {
 			setting := ingest.FieldSetting{Name: f.Name}
 			if f.Type == herb.TypeText {
@@ -323,9 +327,11 @@ func classify(ctx context.Context, err error, r *Request) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case filesystem.IsFull(err):
-		return herb.Wrap(herb.CodeNoSpace, err, "not enough disk space on the server to publish %s; nothing has changed", r.Ref)
+		return herb.Wrap(herb.CodeNoSpace, err,
+			"not enough disk space on the server to publish %s; nothing has changed", r.Ref)
 	case versions.IsConcurrent(err) && r.Required:
-		return herb.Wrap(herb.CodePrecondition, err, "If-Match does not hold: another version of %s went live in the meantime; nothing has changed", r.Ref)
+		return herb.Wrap(herb.CodePrecondition, err,
+			"If-Match does not hold: another version of %s went live in the meantime; nothing has changed", r.Ref)
 	case code == herb.CodeInvalid, code == herb.CodeNotFound:
 		e, _ := errors.AsType[*herb.Error](err) // it has a code
 		unreadable := *e
@@ -356,7 +362,8 @@ func (q *Queue) audit(ctx context.Context, ref herb.Ref, detail string) {
 // message, which may quote values.
 func (q *Queue) auditFailure(ctx context.Context, ref herb.Ref, err error) {
 	q.addEntry(ctx, herb.AuditEntry{
-		Action: herb.AuditPublished, Subject: ref.String(), Result: herb.AuditFailed, Detail: "reason: " + string(herb.CodeOf(err)),
+		Action: herb.AuditPublished, Subject: ref.String(), Result: herb.AuditFailed, Detail: "reason: " +
+			string(herb.CodeOf(err)),
 	})
 }
 

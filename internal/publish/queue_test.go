@@ -43,7 +43,8 @@ func (s *fakeStore) AddPublish(_ context.Context, p store.Publish, _ time.Time) 
 
 func (s *fakeStore) UpdatePublish(_ context.Context, p store.Publish) error { return s.set(p) }
 
-func (s *fakeStore) EndPublish(ctx context.Context, p store.Publish, read time.Time, entry *herb.AuditEntry) (bool, error) {
+func (s *fakeStore) EndPublish(ctx context.Context, p store.Publish, read time.Time,
+	entry *herb.AuditEntry) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.records[p.ID].Updated.Equal(read) {
@@ -108,7 +109,8 @@ func (l fakeVersions) LiveVersion(context.Context, herb.Ref) (herb.Dataset, erro
 
 func newQueue(t *testing.T, db *fakeStore, now func() time.Time, do fakePublisher) *Queue {
 	t.Helper()
-	s := NewQueue(QueueOptions{Publisher: do, Versions: fakeVersions{}, Store: db, Files: receive.New(receive.Options{Dir: t.TempDir()}), Dir: t.TempDir(), Now: now})
+	s := NewQueue(QueueOptions{Publisher: do, Versions: fakeVersions{}, Store: db,
+		Files: receive.New(receive.Options{Dir: t.TempDir()}), Dir: t.TempDir(), Now: now})
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -124,7 +126,8 @@ func receiveFile(t *testing.T, s *Queue, content string) *receive.File {
 
 func startPublish(t *testing.T, s *Queue) Publish {
 	t.Helper()
-	p, err := s.Start(t.Context(), Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receiveFile(t, s, "a,b\n1,2\n")})
+	p, err := s.Start(t.Context(), Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"},
+		File: receiveFile(t, s, "a,b\n1,2\n")})
 	must.NoError(t, err)
 	return p
 }
@@ -146,7 +149,8 @@ func TestObserve(t *testing.T) {
 		statuses := map[versions.Status]int{}
 		var longest time.Duration
 		s := NewQueue(QueueOptions{
-			Versions: fakeVersions{}, Store: newStore(), Files: receive.New(receive.Options{Dir: t.TempDir()}), Dir: t.TempDir(),
+			Versions: fakeVersions{}, Store: newStore(), Files: receive.New(receive.Options{Dir: t.TempDir()}),
+			Dir: t.TempDir(),
 			Publisher: fakePublisher(func(context.Context, ingest.Source, Options) (versions.Result, error) {
 				time.Sleep(time.Minute)
 				return versions.Result{}, herb.Errorf(herb.CodeRejected, "no")
@@ -163,7 +167,8 @@ func TestObserve(t *testing.T) {
 		for range publishes {
 			startPublish(t, s)
 		}
-		if synctest.Wait(); s.Waiting() == 0 {
+		synctest.Wait()
+		if s.Waiting() == 0 {
 			t.Errorf("%d publishes wait; want some", s.Waiting())
 		}
 		time.Sleep(3 * time.Minute)
@@ -180,15 +185,16 @@ func TestState(t *testing.T) {
 	t.Parallel()
 	db, day := newStore(), time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
 	reported, finish := make(chan struct{}), make(chan struct{})
-	node := newQueue(t, db, func() time.Time { return day }, func(_ context.Context, src ingest.Source, o Options) (versions.Result, error) {
-		if src.DisplayName != "prices.csv" || src.Input.Size() != 8 {
-			t.Errorf("the source is %+v", src)
-		}
-		o.Progress(progress.Progress{Phase: versions.PhaseIndexing, Step: 2, Steps: 4, Records: 7})
-		close(reported)
-		<-finish
-		return versions.Result{Status: versions.StatusPublished, Version: "v1", Records: 1}, nil
-	})
+	node := newQueue(t, db, func() time.Time { return day },
+		func(_ context.Context, src ingest.Source, o Options) (versions.Result, error) {
+			if src.DisplayName != "prices.csv" || src.Input.Size() != 8 {
+				t.Errorf("the source is %+v", src)
+			}
+			o.Progress(progress.Progress{Phase: versions.PhaseIndexing, Step: 2, Steps: 4, Records: 7})
+			close(reported)
+			<-finish
+			return versions.Result{Status: versions.StatusPublished, Version: "v1", Records: 1}, nil
+		})
 	p := startPublish(t, node)
 	<-reported
 	r, err := node.State(t.Context(), p.ID, 0)
@@ -211,7 +217,8 @@ func TestState(t *testing.T) {
 	node.Stop()
 	r, err = newQueue(t, db, time.Now, nil).State(t.Context(), p.ID, 0)
 	must.NoError(t, err)
-	if r.State != StateLive || r.Result.Status != versions.StatusPublished || r.Code != "" || r.SHA256 == "" || r.Bytes != 8 {
+	if r.State != StateLive || r.Result.Status != versions.StatusPublished || r.Code != "" || r.SHA256 == "" ||
+		r.Bytes != 8 {
 		t.Errorf("at the end: %+v", r) // the server was only slow
 	}
 }
@@ -221,14 +228,16 @@ func TestState(t *testing.T) {
 func TestState_audit(t *testing.T) {
 	t.Parallel()
 	db, day := newStore(), time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
-	node := newQueue(t, db, func() time.Time { return day }, func(ctx context.Context, _ ingest.Source, _ Options) (versions.Result, error) {
-		<-ctx.Done()
-		return versions.Result{}, ctx.Err()
-	})
+	node := newQueue(t, db, func() time.Time { return day },
+		func(ctx context.Context, _ ingest.Source, _ Options) (versions.Result, error) {
+			<-ctx.Done()
+			return versions.Result{}, ctx.Err()
+		})
 	var ids []string
 	for _, check := range []bool{false, true} {
 		p, err := node.Start(t.Context(), Request{
-			Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receiveFile(t, node, "a\n1\n"), Actor: herb.Actor{ID: "key1", Origin: "192.0.2.1"},
+			Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receiveFile(t, node, "a\n1\n"),
+			Actor:          herb.Actor{ID: "key1", Origin: "192.0.2.1"},
 			PublishOptions: versions.PublishOptions{Check: check},
 		})
 		must.NoError(t, err)
@@ -256,7 +265,8 @@ func TestState_audit(t *testing.T) {
 		})
 	}
 	reading.Wait()
-	if len(db.audit) != 1 || db.audit[0].Actor != "key1" || db.audit[0].Origin != "192.0.2.1" || db.audit[0].Subject != "shop/prices" ||
+	if len(db.audit) != 1 || db.audit[0].Actor != "key1" || db.audit[0].Origin != "192.0.2.1" ||
+		db.audit[0].Subject != "shop/prices" ||
 		db.audit[0].Result != herb.AuditFailed || db.audit[0].Action != herb.AuditPublished {
 		t.Errorf("audit log: %+v", db.audit)
 	}
@@ -302,12 +312,14 @@ func TestStart_errors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newQueue(t, newStore(), time.Now, func(context.Context, ingest.Source, Options) (versions.Result, error) {
-				return versions.Result{}, tt.err
-			})
+			s := newQueue(t, newStore(), time.Now,
+				func(context.Context, ingest.Source, Options) (versions.Result, error) {
+					return versions.Result{}, tt.err
+				})
 			p := startPublish(t, s)
 			r := await(t, s, p.ID)
-			if r.State != tt.state || r.Code != tt.code || r.Result.Error == "" || strings.Contains(r.Result.Error, "secret") {
+			if r.State != tt.state || r.Code != tt.code || r.Result.Error == "" ||
+				strings.Contains(r.Result.Error, "secret") {
 				t.Errorf("%+v %+v", r, r.Result)
 			}
 		})
@@ -317,9 +329,13 @@ func TestStart_errors(t *testing.T) {
 // TestStart_panic checks that a bug fails the publish and not the server.
 func TestStart_panic(t *testing.T) {
 	t.Parallel()
-	s := newQueue(t, newStore(), time.Now, func(context.Context, ingest.Source, Options) (versions.Result, error) { panic("bug") })
+	s := newQueue(t, newStore(), time.Now, func(context.Context, ingest.Source, Options) (versions.Result,
+		error) {
+		panic("bug")
+	})
 	p := startPublish(t, s)
-	if r := await(t, s, p.ID); r.State != StateFailed || r.Code != herb.CodeInternal || r.Result.Error != "internal error" {
+	if r := await(t, s, p.ID); r.State != StateFailed || r.Code != herb.CodeInternal ||
+		r.Result.Error != "internal error" {
 		t.Errorf("%+v %+v", r, r.Result)
 	}
 }
@@ -346,12 +362,14 @@ func TestStart_limits(t *testing.T) {
 		started, err := 0, error(nil)
 		for ; started <= key.most; started++ {
 			p, failed := s.Start(t.Context(), Request{File: receiveFile(t, s, "x"), Actor: herb.Actor{ID: key.name}})
-			if err = failed; err != nil {
+			err = failed
+			if err != nil {
 				break
 			}
 			last = p
 		}
-		if started != key.most || herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) == 0 || !strings.HasPrefix(herb.MessageOf(err), key.met) {
+		if started != key.most || herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) == 0 ||
+			!strings.HasPrefix(herb.MessageOf(err), key.met) {
 			t.Errorf("key %s has %d publishes: %v", key.name, started, err)
 		}
 	}
@@ -359,12 +377,14 @@ func TestStart_limits(t *testing.T) {
 	if n := s.opts.Admission.InFlight(admission.Publish); n != 0 {
 		t.Errorf("%d slots are occupied afterwards", n)
 	}
-	if r := await(t, s, last.ID); r.State != StateFailed || r.Code != herb.CodeUnavailable || !strings.Contains(r.Result.Error, "stopping") {
+	if r := await(t, s, last.ID); r.State != StateFailed || r.Code != herb.CodeUnavailable ||
+		!strings.Contains(r.Result.Error, "stopping") {
 		t.Errorf("%+v", r)
 	}
 	db.fail = herb.Errorf(herb.CodeUnavailable, "down")
 	s = newQueue(t, db, time.Now, nil)
-	if _, err := s.Start(t.Context(), Request{File: receiveFile(t, s, "x")}); !errors.Is(err, db.fail) || len(s.running) > 0 {
+	if _, err := s.Start(t.Context(), Request{File: receiveFile(t, s, "x")}); !errors.Is(err, db.fail) ||
+		len(s.running) > 0 {
 		t.Errorf("without a database: %v", err)
 	}
 }
@@ -376,14 +396,18 @@ func TestState_earlierRelease(t *testing.T) {
 	db, now := newStore(), time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
 	const start = `"dataset":"shop/prices","created_at":"2026-03-20T07:58:00Z","updated_at":"2026-03-20T07:59:00Z","bytes":8,"sha256":"ab",`
 	for id, content := range map[string]string{
-		"ended": `{"id":"ended",` + start + `"state":"live","result":{"dataset":"shop/prices","status":"published","version":"v1","records":1},"actor":{"ID":"key1"}}`,
-		"dead": `{"id":"dead",` + start + `"state":"building","progress":{"phase":"indexing","step":2,"steps":4,"records":7},` +
+		"ended": `{"id":"ended",` + start +
+			`"state":"live","result":{"dataset":"shop/prices","status":"published","version":"v1","records":1},"actor":{"ID":"key1"}}`,
+		"dead": `{"id":"dead",` + start +
+			`"state":"building","progress":{"phase":"indexing","step":2,"steps":4,"records":7},` +
 			`"actor":{"ID":"key1","Origin":"192.0.2.1","Note":""}}`,
 	} {
-		must.NoError(t, db.set(store.Publish{ID: id, Running: id == "dead", Updated: now.Add(-time.Minute), Content: []byte(content)}))
+		must.NoError(t, db.set(store.Publish{ID: id, Running: id == "dead", Updated: now.Add(-time.Minute),
+			Content: []byte(content)}))
 	}
 	q := newQueue(t, db, func() time.Time { return now }, nil)
-	if p := await(t, q, "ended"); p.State != StateLive || p.Ref().String() != "shop/prices" || p.Result.Version != "v1" || p.Bytes != 8 {
+	if p := await(t, q, "ended"); p.State != StateLive || p.Ref().String() != "shop/prices" ||
+		p.Result.Version != "v1" || p.Bytes != 8 {
 		t.Errorf("the publish that has ended: %+v", p)
 	}
 	if p := await(t, q, "dead"); p.State != StateFailed || p.Code != herb.CodeUnavailable || p.Progress != nil {

@@ -43,7 +43,8 @@ func (c countingCatalogue) Protected(ctx context.Context) ([]herb.Dataset, error
 	return c.Catalogue.Protected(ctx)
 }
 
-func (c countingCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) ([]string, error) {
+func (c countingCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep,
+	at time.Time) ([]string, error) {
 	c.queries["AddVersion"]++
 	return c.Catalogue.AddVersion(ctx, d, live, keep, at)
 }
@@ -86,8 +87,10 @@ func TestPublish_reads(t *testing.T) {
 		{"unchanged", small, Options{}, true, map[string]int{"Version": 1}, 1},
 		{"of another size", large, Options{}, false, published, 1},
 		{"of the same size", other, Options{}, false, published, 2}, // hashed, then read
-		{"unchanged and forced", other, Options{PublishOptions: versions.PublishOptions{Force: true}}, false, published, 1},
-		{"checked", small, Options{PublishOptions: versions.PublishOptions{Check: true}}, false, map[string]int{"Version": 3, "Protected": 1}, 1},
+		{"unchanged and forced", other, Options{PublishOptions: versions.PublishOptions{Force: true}}, false,
+			published, 1},
+		{"checked", small, Options{PublishOptions: versions.PublishOptions{Check: true}}, false,
+			map[string]int{"Version": 3, "Protected": 1}, 1},
 		{"changed for a server", small, Options{keepRolledBack: true}, false,
 			map[string]int{"Version": 1, "History": 1, "Protected": 1, "AddVersion": 1}, 1},
 	} {
@@ -103,14 +106,16 @@ func TestPublish_reads(t *testing.T) {
 		}
 		clear(catalogue.queries)
 		publish(ingest.Source{
-			Ref: herb.Ref{Namespace: "shop", Name: "path"}, Path: rowstest.WriteFile(t, t.TempDir(), "a.csv", tt.content),
+			Ref:  herb.Ref{Namespace: "shop", Name: "path"},
+			Path: rowstest.WriteFile(t, t.TempDir(), "a.csv", tt.content),
 		})
 		if diff := cmp.Diff(tt.queries, maps.Clone(catalogue.queries)); diff != "" {
 			t.Errorf("%s: queries (-want +got):\n%s", tt.name, diff)
 		}
 		f := &countingFile{Reader: strings.NewReader(tt.content)}
 		publish(ingest.Source{
-			Ref: herb.Ref{Namespace: "shop", Name: "input"}, Path: "input", Format: "csv", Input: io.NewSectionReader(f, 0, f.Size()),
+			Ref: herb.Ref{Namespace: "shop", Name: "input"}, Path: "input", Format: "csv",
+			Input: io.NewSectionReader(f, 0, f.Size()),
 		})
 		if got := f.passes.Load(); got != tt.passes {
 			t.Errorf("%s: %d passes over the source, want %d", tt.name, got, tt.passes)

@@ -26,7 +26,8 @@ func (q *Queue) Restore(ctx context.Context, ref herb.Ref) (*receive.File, error
 		return nil, err
 	}
 	kept := d.Settings.Kept
-	f := receive.Stored(kept.Name, kept.Size, kept.SHA256, func(context.Context) (io.ReadCloser, error) { return r, nil })
+	f := receive.Stored(kept.Name, kept.Size, kept.SHA256,
+		func(context.Context) (io.ReadCloser, error) { return r, nil })
 	f.Merged = kept.Merged
 	if err := q.opts.Files.Fetch(ctx, f); err != nil {
 		return nil, err
@@ -73,7 +74,8 @@ func (q *Queue) source(ctx context.Context, r *Request, live herb.Dataset) (inge
 		}
 		var err error
 		inherited = true
-		if settings, notes, err = Inherit(live, r.File.SHA256); err != nil {
+		settings, notes, err = Inherit(live, r.File.SHA256)
+		if err != nil {
 			return src, err
 		}
 	}
@@ -113,7 +115,8 @@ func applySettings(ctx context.Context, src ingest.Source, settings herb.Setting
 	if err != nil {
 		return src, err
 	}
-	finder := discover.New(discover.Options{Formats: formats, Reading: reading, TableParameter: parameterPrefix + "table"})
+	finder := discover.New(discover.Options{Formats: formats, Reading: reading,
+		TableParameter: parameterPrefix + "table"})
 	return finder.AsInput(ctx, src, settings.Reading.Table)
 }
 

@@ -13,13 +13,15 @@ import (
 )
 
 // keptNote tells a publisher why the settings of a version apply to a file.
-const keptNote = "no descriptor came with the file, so the settings of the live version were kept; publish the file with a descriptor to change them"
+const keptNote = "no descriptor came with the file, so the settings of the live version were kept; publish the file " +
+	"with a descriptor to change them"
 
 // CheckSettings fails with herb.CodeRejected if a file without a descriptor must not replace a
 // version, because its settings, by which it may hide something, are not known.
 func CheckSettings(live herb.Dataset) error {
 	if live.Settings == nil && live.Descriptor != nil {
-		return herb.Errorf(herb.CodeRejected, "the settings of the live version of %s are not known; publish the file with its descriptor", live.Ref)
+		return herb.Errorf(herb.CodeRejected,
+			"the settings of the live version of %s are not known; publish the file with its descriptor", live.Ref)
 	}
 	return nil
 }
@@ -58,7 +60,8 @@ func Describe(s, stated ingest.Source, settings herb.Settings, live herb.Dataset
 	if hidden, ok := versions.HiddenColumns(live); ok {
 		s.Inherited = &descriptor.Inherited{Hidden: hidden}
 	}
-	s.Access, s.AccessSet = live.Access, s.AccessSet || stated.AccessSet // an option may have changed what the descriptor states
+	// an option may have changed what the descriptor states
+	s.Access, s.AccessSet = live.Access, s.AccessSet || stated.AccessSet
 	if stated.AccessSet {
 		s.Access = stated.Access
 	}
@@ -81,7 +84,8 @@ func Apply(src ingest.Source, settings herb.Settings, prefix string) (ingest.Sou
 		return reading.Override(src), nil
 	}
 	entry := src.Entry
-	if src, err = descriptor.Apply(settings.Descriptor, src, formats); err != nil {
+	src, err = descriptor.Apply(settings.Descriptor, src, formats)
+	if err != nil {
 		return src, err
 	}
 	src.Entry = cmp.Or(entry, src.Entry)
@@ -119,9 +123,11 @@ func Inherit(live herb.Dataset, sha256 string) (s herb.Settings, notes []string,
 	if err := d.SetDialect(dialect); err != nil {
 		return s, nil, err
 	}
-	if s.Descriptor, err = json.Marshal(d.Root); err != nil {
+	s.Descriptor, err = json.Marshal(d.Root)
+	if err != nil {
 		return s, nil, err
 	}
-	return s, append(notes, "the descriptor of the live version lists rows that are not records, which are those of its file; "+
+	return s, append(notes, "the descriptor of the live version lists rows that are not records, which are those of "+
+		"its file; "+
 		"the layout of this file is detected"), nil
 }

@@ -18,7 +18,8 @@ import (
 // PublishFound publishes discovered sources for a server, records the errors of the discovery and
 // logs a summary. It calls next before each source with the number of sources before it and of all.
 // It returns the sources that failed for a temporary reason.
-func (p *Publisher) PublishFound(ctx context.Context, set descriptor.Set, next func(ref herb.Ref, done, total int)) (retry []ingest.Source, err error) {
+func (p *Publisher) PublishFound(ctx context.Context, set descriptor.Set,
+	next func(ref herb.Ref, done, total int)) (retry []ingest.Source, err error) {
 	for _, s := range set.Skipped {
 		p.recordSkipped(ctx, s)
 	}
@@ -54,7 +55,8 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way)
 
 // publishSource is PublishSource. A repeated attempt neither logs nor audits another temporary
 // failure.
-func (p *Publisher) publishSource(ctx context.Context, s ingest.Source, way Way, repeated bool) (versions.Result, error) {
+func (p *Publisher) publishSource(ctx context.Context, s ingest.Source, way Way,
+	repeated bool) (versions.Result, error) {
 	began := time.Now()
 	log := p.Log.With("dataset", s.Ref.String(), "file", s.Path)
 	if s.Input == nil {

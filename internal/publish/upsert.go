@@ -36,11 +36,13 @@ func (q *Queue) newKeyMatcher(ctx context.Context, records int) (m *keyMatcher, 
 	m = &keyMatcher{newSorter: func(records, keySize int) (*versions.Sorter, error) {
 		return q.opts.Versions.NewSorter(ctx, records, keySize)
 	}}
-	if m.offsets, err = filesystem.TempFile(q.opts.Dir); err != nil {
+	m.offsets, err = filesystem.TempFile(q.opts.Dir)
+	if err != nil {
 		return nil, err
 	}
 	m.w = bufio.NewWriterSize(m.offsets, bufferBytes)
-	if m.sorter, err = m.newSorter(records, keySize); err != nil {
+	m.sorter, err = m.newSorter(records, keySize)
+	if err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
@@ -97,10 +99,12 @@ func (m *keyMatcher) match() (replacements iter.Seq2[replacement, error], added 
 	if err := m.w.Flush(); err != nil {
 		return nil, nil, err
 	}
-	if m.replaced, err = m.newSorter(int(min(m.changes, m.live)), 2*4); err != nil {
+	m.replaced, err = m.newSorter(int(min(m.changes, m.live)), 2*4)
+	if err != nil {
 		return nil, nil, err
 	}
-	if m.appended, err = m.newSorter(int(m.changes), 4); err != nil {
+	m.appended, err = m.newSorter(int(m.changes), 4)
+	if err != nil {
 		return nil, nil, err
 	}
 	const none = ^uint32(0)
@@ -128,9 +132,11 @@ func (m *keyMatcher) match() (replacements iter.Seq2[replacement, error], added 
 		if isKnown && change != none {
 			failed = cmp.Or(failed, errRepeatedKey)
 		}
-		if isKnown = true; change != none && failed == nil {
+		isKnown = true
+		if change != none && failed == nil {
 			live := n - m.changes
-			failed = m.replaced.Add(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, live), change), live)
+			failed = m.replaced.Add(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, live),
+				change), live)
 		}
 	})
 	endGroup()

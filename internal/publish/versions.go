@@ -10,7 +10,8 @@ import (
 // Rollback makes another version of a dataset live and returns it. An empty version means the one
 // before the live one. live is the version that must be live; empty means any. The error has
 // herb.CodePrecondition if another one is live.
-func (p *Publisher) Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error) {
+func (p *Publisher) Rollback(ctx context.Context, ref herb.Ref, live, version string,
+	given ...herb.Consent) (string, error) {
 	version, err := p.Versions.RollbackFrom(ctx, ref, live, version, given...)
 	p.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 	return version, required(ref, live, err)
@@ -49,7 +50,8 @@ func (p *Publisher) Withdraw(ctx context.Context, ref herb.Ref, version string) 
 // live was required.
 func required(ref herb.Ref, live string, err error) error {
 	if live != "" && versions.IsConcurrent(err) {
-		return herb.Wrap(herb.CodePrecondition, err, "another version of %s went live in the meantime; nothing has changed", ref)
+		return herb.Wrap(herb.CodePrecondition, err,
+			"another version of %s went live in the meantime; nothing has changed", ref)
 	}
 	return err
 }

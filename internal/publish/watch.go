@@ -84,10 +84,12 @@ type watchedSource struct {
 // them, and call Run afterwards: changes in between are then noticed.
 func (p *Publisher) Watch(finder *discover.Finder, paths []string, found descriptor.Set) *Watcher {
 	w := &Watcher{
-		publisher: p, publish: p.republish, find: finder.Discover, stat: os.Stat, paths: paths, wake: make(chan struct{}, 1),
+		publisher: p, publish: p.republish, find: finder.Discover, stat: os.Stat, paths: paths,
+		wake:   make(chan struct{}, 1),
 		errors: map[string]bool{}, skipped: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
 		intervals: intervals{
-			settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 200 * time.Millisecond, rescan: 10 * time.Second, retry: time.Second,
+			settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 200 * time.Millisecond,
+			rescan: 10 * time.Second, retry: time.Second,
 		},
 	}
 	for _, err := range found.Errors { // recorded by PublishFound
@@ -132,7 +134,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 	defer w.work.Wait()
 	var checkAt, scanAt, rescanAt time.Time // earliest check and scan, latest scan
 	nextCheck := func() time.Time {
-		return slices.MaxFunc([]time.Time{scanAt, slices.MinFunc([]time.Time{checkAt, rescanAt}, time.Time.Compare)}, time.Time.Compare)
+		return slices.MaxFunc([]time.Time{scanAt, slices.MinFunc([]time.Time{checkAt, rescanAt}, time.Time.Compare)},
+			time.Time.Compare)
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -91,7 +91,8 @@ func (w *Watcher) discover() descriptor.Set {
 	now := make(map[string]bool, len(set.Errors))
 	for _, err := range set.Errors {
 		m := err.Error()
-		if now[m] = true; !w.errors[m] {
+		now[m] = true
+		if !w.errors[m] {
 			w.publisher.recordDiscoveryError(context.Background(), err)
 		}
 	}
@@ -103,7 +104,8 @@ func (w *Watcher) discover() descriptor.Set {
 	w.errors = now
 	skipped := make(map[string]bool, len(set.Skipped))
 	for _, s := range set.Skipped {
-		if skipped[s.Path] = true; !w.skipped[s.Path] {
+		skipped[s.Path] = true
+		if !w.skipped[s.Path] {
 			w.publisher.recordSkipped(context.Background(), s)
 		}
 	}

@@ -106,7 +106,8 @@ func TestWatch_scansOncePerChange(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if c.scans != 2 || len(c.published) != files || w.Waiting() != 0 {
-			t.Errorf("%d scans, %d files published, %d waiting; want 2 scans and %d files", c.scans, len(c.published), w.Waiting(), files)
+			t.Errorf("%d scans, %d files published, %d waiting; want 2 scans and %d files", c.scans, len(c.published),
+				w.Waiting(), files)
 		}
 		if want := 3 * files; c.stats != want {
 			t.Errorf("the files were examined %d times; want %d: in two scans and before each publish", c.stats, want)
@@ -127,11 +128,18 @@ func TestWatch_changedWhileWaiting(t *testing.T) {
 		change  func(t *testing.T, dir string)
 		publish map[string]int // how often each file is published
 	}{
-		"the only file":               {all[:1], func(t *testing.T, dir string) { writeTo(t, dir, "a.csv", "333") }, map[string]int{"a.csv": 2}},
-		"a file that waits":           {all, func(t *testing.T, dir string) { writeTo(t, dir, "c.csv", "333") }, map[string]int{"a.csv": 1, "b.csv": 1, "c.csv": 1}},
-		"a file that is published":    {all, func(t *testing.T, dir string) { writeTo(t, dir, "a.csv", "333") }, map[string]int{"a.csv": 2, "b.csv": 1, "c.csv": 1}},
-		"a waiting file is removed":   {all, func(_ *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "c.csv")) }, map[string]int{"a.csv": 1, "b.csv": 1}},
-		"a published file is removed": {all, func(_ *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "a.csv")) }, map[string]int{"a.csv": 1, "b.csv": 1, "c.csv": 1}},
+		"the only file": {all[:1], func(t *testing.T, dir string) { writeTo(t, dir, "a.csv", "333") },
+			map[string]int{"a.csv": 2}},
+		"a file that waits": {all, func(t *testing.T, dir string) { writeTo(t, dir, "c.csv", "333") },
+			map[string]int{"a.csv": 1, "b.csv": 1, "c.csv": 1}},
+		"a file that is published": {all, func(t *testing.T, dir string) { writeTo(t, dir, "a.csv", "333") },
+			map[string]int{"a.csv": 2, "b.csv": 1, "c.csv": 1}},
+		"a waiting file is removed": {
+			all, func(_ *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "c.csv")) },
+			map[string]int{"a.csv": 1, "b.csv": 1}},
+		"a published file is removed": {
+			all, func(_ *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "a.csv")) },
+			map[string]int{"a.csv": 1, "b.csv": 1, "c.csv": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,8 +152,10 @@ func TestWatch_changedWhileWaiting(t *testing.T) {
 				time.Sleep(5 * time.Second) // two are being published
 				tt.change(t, dir)
 				time.Sleep(time.Minute)
-				if fmt.Sprint(c.published) != fmt.Sprint(tt.publish) || w.Waiting() != 0 || len(w.sources) != len(dirNames(t, dir)) {
-					t.Errorf("published %v, %d sources, %d waiting; want %v", c.published, len(w.sources), w.Waiting(), tt.publish)
+				if fmt.Sprint(c.published) != fmt.Sprint(tt.publish) || w.Waiting() != 0 ||
+					len(w.sources) != len(dirNames(t, dir)) {
+					t.Errorf("published %v, %d sources, %d waiting; want %v", c.published, len(w.sources),
+						w.Waiting(), tt.publish)
 				}
 				if c.scans > 6 || c.overlaps > 0 {
 					t.Errorf("%d scans; %d publishes of a file that was being published", c.scans, c.overlaps)
@@ -179,7 +189,8 @@ func TestWatch_writtenWhileWaiting(t *testing.T) {
 				return find(ctx, paths)
 			}
 		})
-		if time.Sleep(time.Minute); c.scans != 1 || len(c.published) != 0 {
+		time.Sleep(time.Minute)
+		if c.scans != 1 || len(c.published) != 0 {
 			t.Errorf("%d scans, published %v", c.scans, c.published)
 		}
 	})

@@ -42,7 +42,8 @@ func (quietStore) SetSourceError(context.Context, herb.SourceError) error { retu
 // start watches a folder with some files in it.
 func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher)) *fixture {
 	t.Helper()
-	s := &fixture{dir: filepath.Join(t.TempDir(), "garden"), published: make(chan string, 100), gone: make(chan string, 100)}
+	s := &fixture{dir: filepath.Join(t.TempDir(), "garden"), published: make(chan string, 100),
+		gone: make(chan string, 100)}
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,8 @@ func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher
 	p := &Publisher{Store: quietStore{cleared: s.gone}, Log: slog.New(slog.DiscardHandler)}
 	finder, paths := discover.New(discover.Options{Formats: ingest.Formats()}), []string{s.dir}
 	w := p.Watch(finder, paths, finder.Discover(t.Context(), paths))
-	w.intervals = intervals{settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: 5 * time.Millisecond, rescan: time.Hour, retry: time.Millisecond}
+	w.intervals = intervals{settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: 5 * time.Millisecond,
+		rescan: time.Hour, retry: time.Millisecond}
 	w.publish = func(_ context.Context, src ingest.Source, _ bool) bool {
 		b, err := os.ReadFile(src.Path)
 		if err != nil {
@@ -216,7 +218,10 @@ func TestWatch_openForWriting(t *testing.T) {
 // TestWatch_rescan does not check the state of the folders. Scans notice the change later.
 func TestWatch_rescan(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil, func(_ *fixture, w *Watcher) { w.intervals.poll, w.intervals.rescan = time.Hour, 5*time.Millisecond })
+	s := start(t, nil, func(_ *fixture, w *Watcher) {
+		w.intervals.poll, w.intervals.rescan = time.Hour,
+			5*time.Millisecond
+	})
 	s.write(t, "a.csv", "1")
 	want(t, s.published, "a.csv: 1")
 }

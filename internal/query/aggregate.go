@@ -51,9 +51,11 @@ type AggregateRequest struct {
 	Having   []Condition // on the values of measures: Field is the position of a measure
 	Top      int
 	Offset   int
-	Fill     bool           // adds the empty intervals between the first and the last, all groups of a Cycle, and the combinations of two By
-	Zone     *time.Location // of datetimes that have a zone; nil means UTC
-	AnyZone  bool           // Zone may be without effect, which fails otherwise
+	// adds the empty intervals between the first and the last, all groups of a Cycle, and the
+	// combinations of two By
+	Fill    bool
+	Zone    *time.Location // of datetimes that have a zone; nil means UTC
+	AnyZone bool           // Zone may be without effect, which fails otherwise
 	// MaxFilled is the number of groups with Fill beyond which the request fails; 0 means
 	// MaxGroups.
 	MaxFilled int
@@ -65,7 +67,9 @@ type By struct {
 	Field int    // position
 	Grain Grain  // of dates, datetimes and times; empty for none
 	Width string // of the intervals of numbers, or of durations in seconds, in plain decimal notation; empty for none
-	Log   bool   // the intervals of numbers are logarithmic: Width, a power of ten, is that of the first one beside zero
+	// the intervals of numbers are logarithmic: Width, a power of ten, is that of the first one
+	// beside zero
+	Log bool
 }
 
 // HasIntervals reports whether groups are intervals or cycles of values.
@@ -143,13 +147,14 @@ type GroupStream struct {
 
 // Stream returns the result as a stream.
 func (a Aggregate) Stream() GroupStream {
-	return GroupStream{Groups: a.Groups, Len: len(a.Rows), Release: func() {}, Rows: func(yield func(GroupRow, error) bool) {
-		for _, row := range a.Rows {
-			if !yield(row, nil) {
-				return
+	return GroupStream{Groups: a.Groups, Len: len(a.Rows), Release: func() {},
+		Rows: func(yield func(GroupRow, error) bool) {
+			for _, row := range a.Rows {
+				if !yield(row, nil) {
+					return
+				}
 			}
-		}
-	}}
+		}}
 }
 
 // AggregateResponse is the result of an aggregate request as JSON.

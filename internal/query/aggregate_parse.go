@@ -57,7 +57,8 @@ func (s String) aggregate(fields []herb.Field, usual, most int) (*AggregateReque
 		case ParamGroup, ParamSeries:
 			err = a.selectLabel(p.Name, p.Value)
 		case ParamGroupEmpty, ParamSeriesEmpty:
-			if err = checkChoice(p, "true"); err == nil {
+			err = checkChoice(p, "true")
+			if err == nil {
 				err = a.selectLabel(p.Name, "")
 			}
 		}
@@ -109,9 +110,11 @@ func (r *AggregateRequest) addBy(value string) error {
 			name, interval = value[:i], value[i+1:]
 		}
 	}
-	use := fieldUse{isFilterable, "field %q in " + strconv.Quote(ParamBy), "is not filterable, so records are not grouped by it", "filterable fields"}
+	use := fieldUse{isFilterable, "field %q in " + strconv.Quote(ParamBy),
+		"is not filterable, so records are not grouped by it", "filterable fields"}
 	var err error
-	if b.Field, err = resolveField(r.Request.fields, name, use); err != nil {
+	b.Field, err = resolveField(r.Request.fields, name, use)
+	if err != nil {
 		return err
 	}
 	if name != value {
@@ -132,8 +135,10 @@ func (r *AggregateRequest) addBy(value string) error {
 func (b *By) setInterval(f herb.Field, interval string) error {
 	switch grains := Grains(&f); {
 	case len(grains) > 0:
-		if b.Grain = Grain(interval); !slices.Contains(grains, b.Grain) {
-			return herb.Invalidf("unknown grain %q of the %s field %q%s valid grains: %s", clip(interval), f.Type, f.Name,
+		b.Grain = Grain(interval)
+		if !slices.Contains(grains, b.Grain) {
+			return herb.Invalidf("unknown grain %q of the %s field %q%s valid grains: %s", clip(interval),
+				f.Type, f.Name,
 				text.Suggestion(clip(interval), grainNames(grains)), strings.Join(grainNames(grains), ", "))
 		}
 	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
@@ -143,15 +148,18 @@ func (b *By) setInterval(f herb.Field, interval string) error {
 		d, ok := parseDecimal(&herb.Field{Type: herb.TypeNumber}, interval)
 		if !ok || d.unscaled.Sign() <= 0 {
 			if f.Type == herb.TypeDuration {
-				return herb.Invalidf("the width %q of the buckets of %q is not a positive number of seconds; write it in plain decimal notation, such as %s:600 for ten minutes",
+				return herb.Invalidf("the width %q of the buckets of %q is not a positive number of seconds; write "+
+					"it in plain decimal notation, such as %s:600 for ten minutes",
 					clip(interval), f.Name, f.Name)
 			}
-			return herb.Invalidf("the width %q of the buckets of %q is not a positive number; write it in plain decimal notation, such as %s:10 or %s:0.5",
+			return herb.Invalidf("the width %q of the buckets of %q is not a positive number; write it in plain "+
+				"decimal notation, such as %s:10 or %s:0.5",
 				clip(interval), f.Name, f.Name, f.Name)
 		}
 		b.Width = d.String()
 	default:
-		return herb.Invalidf("%s=%s:%s: %q is a %s field, which has no intervals; write %s=%s", ParamBy, f.Name, clip(interval), f.Name, f.Type, ParamBy, f.Name)
+		return herb.Invalidf("%s=%s:%s: %q is a %s field, which has no intervals; write %s=%s", ParamBy, f.Name,
+			clip(interval), f.Name, f.Type, ParamBy, f.Name)
 	}
 	return nil
 }
@@ -163,7 +171,8 @@ const logPrefix = "log"
 func (b *By) setLog(f herb.Field, first string) error {
 	d, ok := parseDecimal(&herb.Field{Type: herb.TypeNumber}, cmp.Or(first, "1"))
 	if !ok || strings.Trim(d.String(), "0.") != "1" {
-		return herb.Invalidf("the width %q of the first logarithmic bucket of %q is not a power of ten; write %s:log, or such as %s:log0.01",
+		return herb.Invalidf("the width %q of the first logarithmic bucket of %q is not a power of ten; write "+
+			"%s:log, or such as %s:log0.01",
 			clip(first), f.Name, f.Name, f.Name)
 	}
 	b.Width, b.Log = d.String(), true
@@ -179,7 +188,8 @@ func (r *AggregateRequest) setMeasures(names []string) error {
 			return herb.Invalidf("%s=%s is given more than once; give it once", ParamMeasure, clip(name))
 		}
 		if len(r.Measures) == MaxMeasures {
-			return herb.Invalidf("%q is given more than %d times; give at most %d", ParamMeasure, MaxMeasures, MaxMeasures)
+			return herb.Invalidf("%q is given more than %d times; give at most %d", ParamMeasure, MaxMeasures,
+				MaxMeasures)
 		}
 		if _, err := r.addMeasure(name, ParamMeasure); err != nil {
 			return err
@@ -252,8 +262,11 @@ func (r *AggregateRequest) parseRatio(m Measure, names string, use fieldUse) (Me
 		if !okA || !okB {
 			continue
 		}
-		if found++; found > 1 {
-			return m, herb.Invalidf("measure %q is ambiguous: it can be %q divided by %q, or %q divided by %q; rename a field", clip(m.Name),
+		found++
+		if found > 1 {
+			return m, herb.Invalidf(
+				"measure %q is ambiguous: it can be %q divided by %q, or %q divided by %q; rename a field",
+				clip(m.Name),
 				fields[m.Field].Name, fields[m.Divisor].Name, names[:i], names[i+1:])
 		}
 		m.Field, m.Divisor = a, b
@@ -264,7 +277,8 @@ func (r *AggregateRequest) parseRatio(m Measure, names string, use fieldUse) (Me
 	case first < 0:
 		return m, herb.Invalidf("measure %q has one field; write two, as in %s:field/field", clip(m.Name), m.Kind)
 	default:
-		if m.Field, err = resolveField(fields, names[:first], use); err == nil {
+		m.Field, err = resolveField(fields, names[:first], use)
+		if err == nil {
 			m.Divisor, err = resolveField(fields, names[first+1:], use)
 		}
 		if err != nil {
@@ -272,7 +286,8 @@ func (r *AggregateRequest) parseRatio(m Measure, names string, use fieldUse) (Me
 		}
 	}
 	if a, b := fields[m.Field], fields[m.Divisor]; a.Type != b.Type {
-		return m, herb.Invalidf("measure %q divides a %s by a %s; give two fields of the same type", clip(m.Name), a.Type, b.Type)
+		return m, herb.Invalidf("measure %q divides a %s by a %s; give two fields of the same type", clip(m.Name),
+			a.Type, b.Type)
 	}
 	return m, nil
 }
@@ -301,9 +316,11 @@ func (r *AggregateRequest) setSort(value string) error {
 		case isLabel && err == nil && position >= 1 && position <= len(r.By):
 			key.By = position - 1
 		case isLabel && err == nil:
-			return herb.Invalidf("%q names label %q, but %q is given %d times", ParamGroupSort, clip(name), ParamBy, len(r.By))
+			return herb.Invalidf("%q names label %q, but %q is given %d times", ParamGroupSort, clip(name),
+				ParamBy, len(r.By))
 		default:
-			if key.Measure, err = r.addMeasure(name, ParamGroupSort); err != nil {
+			key.Measure, err = r.addMeasure(name, ParamGroupSort)
+			if err != nil {
 				return err
 			}
 		}
@@ -320,7 +337,8 @@ func (r *AggregateRequest) setHaving(values []string) error {
 	for _, value := range values {
 		param, _, ok := strings.Cut(value, "=")
 		if !ok {
-			return herb.Invalidf("%s is %q; write measure=value or measure[operator]=value, such as count[gte]=10", ParamHaving, clip(value))
+			return herb.Invalidf("%s is %q; write measure=value or measure[operator]=value, such as count[gte]=10",
+				ParamHaving, clip(value))
 		}
 		name, _ := splitOperator(param)
 		if _, err := r.addMeasure(name, ParamHaving); err != nil {
@@ -341,7 +359,8 @@ func (r *AggregateRequest) setHaving(values []string) error {
 // known when the request is executed.
 func (r *AggregateRequest) checkZone() error {
 	if r.Zone != nil && !slices.ContainsFunc(r.By, func(b By) bool { return b.UsesZone(r.Request.fields) }) {
-		return herb.Invalidf("%s has no effect: it applies to datetimes that are grouped by intervals, as in %s=time:day, and no %q is such a group; remove it",
+		return herb.Invalidf("%s has no effect: it applies to datetimes that are grouped by intervals, as in "+
+			"%s=time:day, and no %q is such a group; remove it",
 			ParamZone, ParamBy, ParamBy)
 	}
 	return nil
@@ -352,16 +371,19 @@ func (r *AggregateRequest) checkZone() error {
 func (r *AggregateRequest) ErrUnusedZone() error {
 	var names []string
 	for _, b := range r.By {
-		if name := strconv.Quote(r.Request.fields[b.Field].Name); b.UsesZone(r.Request.fields) && !slices.Contains(names, name) {
+		if name := strconv.Quote(r.Request.fields[b.Field].Name); b.UsesZone(r.Request.fields) &&
+			!slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return herb.Invalidf("%s has no effect: it applies to datetimes with a zone, and no value of %s has one; remove it", ParamZone, strings.Join(names, " or "))
+	return herb.Invalidf("%s has no effect: it applies to datetimes with a zone, and no value of %s has one; remove it",
+		ParamZone, strings.Join(names, " or "))
 }
 
 func (r *AggregateRequest) checkFill() error {
 	if r.Fill && len(r.By) < MaxBy && (len(r.By) == 0 || !r.By[0].HasIntervals()) {
-		return herb.Invalidf("%s adds empty intervals or combinations, so it needs a %q with a grain or a width, such as %s=date:month, or two %q",
+		return herb.Invalidf("%s adds empty intervals or combinations, so it needs a %q with a grain or a width, "+
+			"such as %s=date:month, or two %q",
 			ParamFill, ParamBy, ParamBy, ParamBy)
 	}
 	return nil
@@ -384,7 +406,8 @@ func (r *AggregateRequest) checkLabels() error {
 	for i, labels := range r.Labels {
 		if len(labels) > 0 && i >= len(r.By) {
 			param := []string{ParamGroup, ParamSeries}[i]
-			return herb.Invalidf("%q selects labels of the %s %q, which is not given; add it, or leave %q out", param, []string{"first", "second"}[i], ParamBy, param)
+			return herb.Invalidf("%q selects labels of the %s %q, which is not given; add it, or leave %q out", param,
+				[]string{"first", "second"}[i], ParamBy, param)
 		}
 	}
 	return nil

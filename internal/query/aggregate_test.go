@@ -23,8 +23,9 @@ func aggregateFields() []herb.Field {
 
 func TestParseAggregate(t *testing.T) {
 	t.Parallel()
-	a, err := query.ParseAggregate("_by=in:stock&_by=price:0.50&_measure=count&_measure=p90:price&_sort=-sum:price,by2&"+
-		"_having=mean:price[gte]=2&_having=count=3&_top=7&_offset=2&category=tree&search=rose", aggregateFields())
+	a, err := query.ParseAggregate(
+		"_by=in:stock&_by=price:0.50&_measure=count&_measure=p90:price&_sort=-sum:price,by2&"+
+			"_having=mean:price[gte]=2&_having=count=3&_top=7&_offset=2&category=tree&search=rose", aggregateFields())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +36,12 @@ func TestParseAggregate(t *testing.T) {
 	for _, m := range a.Measures {
 		names = append(names, m.Name)
 	}
-	if got := strings.Join(names, " "); got != "count p90:price sum:price mean:price" || a.Returned != 2 || a.Measures[1].Percent != 90 {
+	if got := strings.Join(names, " "); got != "count p90:price sum:price mean:price" || a.Returned != 2 ||
+		a.Measures[1].Percent != 90 {
 		t.Errorf("measures are %s, of which %d are returned", got, a.Returned)
 	}
-	if len(a.Sort) != 2 || a.Sort[0] != (query.GroupSort{By: -1, Measure: 2, Desc: true}) || a.Sort[1] != (query.GroupSort{By: 1}) {
+	if len(a.Sort) != 2 || a.Sort[0] != (query.GroupSort{By: -1, Measure: 2, Desc: true}) ||
+		a.Sort[1] != (query.GroupSort{By: 1}) {
 		t.Errorf("Sort is %+v", a.Sort)
 	}
 	if len(a.Having) != 2 || a.Having[0].Field != 0 || a.Having[1].Field != 3 || a.Having[1].Op != query.OpGte {
@@ -52,9 +55,11 @@ func TestParseAggregate(t *testing.T) {
 // TestAggregateExport checks that a request for a file has all groups unless it says how many.
 func TestAggregateExport(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string]int{"_by=category": math.MaxInt32, "_by=category&_top=1000000": 1_000_000, "_by=category&_top=1000001": 0} {
+	for raw, want := range map[string]int{"_by=category": math.MaxInt32, "_by=category&_top=1000000": 1_000_000,
+		"_by=category&_top=1000001": 0} {
 		a, err := query.Split(raw).AggregateExport(aggregateFields())
-		if want == 0 && !strings.Contains(herb.MessageOf(err), "a whole number from 1 to 1000000") || want > 0 && (err != nil || a.Top != want) {
+		if want == 0 && !strings.Contains(herb.MessageOf(err), "a whole number from 1 to 1000000") || want > 0 &&
+			(err != nil || a.Top != want) {
 			t.Errorf("%s: %+v, %v", raw, a, err)
 		}
 	}
@@ -136,9 +141,10 @@ func TestParseAggregate_ratio(t *testing.T) {
 	}
 	fields = append(fields, herb.Field{Name: "time", Type: herb.TypeDuration, Filterable: true})
 	for name, want := range map[string]string{
-		"a/c": "a c", "d/e/f": "d/e f", "f/d/e": "f d/e", "a/b/d/e": "a/b d/e", "///": "/ /", "a//": "a /", "time/time": "time time",
-		"a/b/c":  `measure "ratio:a/b/c" is ambiguous: it can be "a" divided by "b/c", or "a/b" divided by "c"; rename a field`,
-		"a/time": `measure "ratio:a/time" divides a number by a duration; give two fields of the same type`,
+		"a/c": "a c", "d/e/f": "d/e f", "f/d/e": "f d/e", "a/b/d/e": "a/b d/e", "///": "/ /", "a//": "a /",
+		"time/time": "time time",
+		"a/b/c":     `measure "ratio:a/b/c" is ambiguous: it can be "a" divided by "b/c", or "a/b" divided by "c"; rename a field`,
+		"a/time":    `measure "ratio:a/time" divides a number by a duration; give two fields of the same type`,
 	} {
 		a, err := query.ParseAggregate("_measure=ratio:"+name+"&_sort=-ratio:"+name, fields)
 		got := herb.MessageOf(err)

@@ -49,7 +49,9 @@ func (a *Area) Select(all []herb.Coordinates) (int, error) {
 // first.
 func FindCoordinates(all []herb.Coordinates, name string) (int, error) {
 	if len(all) == 0 {
-		return 0, herb.Invalidf("the dataset has no coordinates, so its records are nowhere; leave out %s, %s and %s, or name the fields in its descriptor",
+		return 0, herb.Invalidf(
+			"the dataset has no coordinates, so its records are nowhere; leave out %s, %s and %s, or name the fields "+
+				"in its descriptor",
 			ParamBox, ParamNear, ParamCoordinates)
 	}
 	if i := herb.CoordinatesIndex(all, name); i >= 0 {
@@ -59,7 +61,8 @@ func FindCoordinates(all []herb.Coordinates, name string) (int, error) {
 	for i, c := range all {
 		names[i] = c.Name()
 	}
-	return 0, herb.Invalidf("%s is %q; it must name coordinates of the dataset: %s", ParamCoordinates, clip(name), joinNames(names))
+	return 0, herb.Invalidf("%s is %q; it must name coordinates of the dataset: %s", ParamCoordinates, clip(name),
+		joinNames(names))
 }
 
 // set sets the value of a parameter; ok is false if it is another one.
@@ -82,11 +85,13 @@ func (a *Area) set(p Param) (ok bool, err error) {
 
 // parseDistance parses a sort by distance; ok is false if the sort is another one.
 func (r *Request) parseDistance(sort, order string) (ok bool, err error) {
-	if sort != SortDistance && sort != "-"+SortDistance || r.Area.Near == nil && herb.FieldIndex(r.fields, SortDistance) >= 0 {
+	if sort != SortDistance && sort != "-"+SortDistance || r.Area.Near == nil &&
+		herb.FieldIndex(r.fields, SortDistance) >= 0 {
 		return false, nil
 	}
 	if r.Area.Near == nil {
-		return true, herb.Invalidf("%s=%s needs %s=latitude,longitude,meters, from which distances are measured", ParamSort, SortDistance, ParamNear)
+		return true, herb.Invalidf("%s=%s needs %s=latitude,longitude,meters, from which distances are measured",
+			ParamSort, SortDistance, ParamNear)
 	}
 	if order != "" {
 		if err := checkChoice(Param{ParamOrder, order}, "asc", "desc"); err != nil {

@@ -229,7 +229,8 @@ func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []
 		}
 	}
 	dates := []timeStep{byDuration(day), byDuration(7 * day), byMonths(1), byMonths(3)}
-	shortest := slices.Index([]text.Precision{text.PrecisionDay, text.PrecisionWeek, text.PrecisionMonth, text.PrecisionQuarter}, text.PrecisionOf(f))
+	shortest := slices.Index([]text.Precision{text.PrecisionDay, text.PrecisionWeek, text.PrecisionMonth,
+		text.PrecisionQuarter}, text.PrecisionOf(f))
 	steps = append(steps, dates[shortest:]...)
 	for years := 1; years <= 10_000; years *= 10 {
 		steps = append(steps, byMonths(12*years), byMonths(12*2*years), byMonths(12*5*years))

@@ -64,9 +64,11 @@ func (s String) CutVersions() (from, to string, rest String, err error) {
 			return "", "", s, givenTwice(name)
 		}
 	}
-	if from, to = s.Get(ParamFrom), s.Get(ParamTo); from == "" {
-		return "", "", s, herb.Invalidf("no %q is given; name the version to compare with, as in %s=<version>, or its label; "+
-			"…/versions lists those that are kept", ParamFrom, ParamFrom)
+	from, to = s.Get(ParamFrom), s.Get(ParamTo)
+	if from == "" {
+		return "", "", s, herb.Invalidf(
+			"no %q is given; name the version to compare with, as in %s=<version>, or its label; "+
+				"…/versions lists those that are kept", ParamFrom, ParamFrom)
 	}
 	return from, to, s.Without(ParamFrom, ParamTo), nil
 }
@@ -80,10 +82,12 @@ func (s String) Changes(before, after []herb.Field, isExport bool) (*ChangesRequ
 	if err != nil && failed != nil {
 		return nil, err
 	}
-	if r.Request = later; later == nil {
+	r.Request = later
+	if later == nil {
 		r.Request = earlier
 	}
-	if r.Before, r.After = earlier, later; len(r.Ops) == 0 {
+	r.Before, r.After = earlier, later
+	if len(r.Ops) == 0 {
 		r.Ops = ChangeOps()
 	}
 	return r, nil

@@ -24,12 +24,14 @@ func TestBuckets_reference(t *testing.T) {
 		most := query.MinBuckets + r.IntN(30)
 		low, high := randomNumbers(r)
 		f := herb.Field{Type: herb.TypeNumber}
-		if got, want := edgesOf(t, query.Buckets(f, low, high, most)), numberEdges(rat(low), rat(high), most); got != strings.Join(want, " ") {
+		if got, want := edgesOf(t, query.Buckets(f, low, high, most)),
+			numberEdges(rat(low), rat(high), most); got != strings.Join(want, " ") {
 			t.Fatalf("numbers from %s to %s in %d buckets: %s\nwant %v", low, high, most, got, want)
 		}
 		from := time.Unix(r.Int64N(4e9)-2e9, int64(r.IntN(2))).UTC()
 		to := from.Add(time.Duration(r.Int64N(1 << (20 + r.IntN(43)))))
-		for typ, format := range map[herb.Type]string{herb.TypeDate: time.DateOnly, herb.TypeDateTime: time.RFC3339Nano} {
+		for typ, format := range map[herb.Type]string{herb.TypeDate: time.DateOnly,
+			herb.TypeDateTime: time.RFC3339Nano} {
 			low, high := from.Format(format), to.Format(format)
 			least, err := time.Parse(format, low)
 			greatest, err2 := time.Parse(format, high)
@@ -218,7 +220,8 @@ type logSequence struct {
 func logSequences() []logSequence {
 	one := []*big.Rat{big.NewRat(1, 1)}
 	sequences := []logSequence{
-		{[]*big.Rat{one[0], big.NewRat(3, 2), big.NewRat(2, 1), big.NewRat(3, 1), big.NewRat(5, 1), big.NewRat(7, 1)}, 1},
+		{[]*big.Rat{one[0], big.NewRat(3, 2), big.NewRat(2, 1), big.NewRat(3, 1), big.NewRat(5, 1), big.NewRat(7, 1)},
+			1},
 		{[]*big.Rat{one[0], big.NewRat(2, 1), big.NewRat(5, 1)}, 1},
 	}
 	for _, decades := range []int{1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000} {
@@ -245,7 +248,8 @@ func (s logSequence) around(least, greatest *big.Rat, most int) (edges []string)
 				edges = nil
 			}
 			places, _ := precision(v)
-			if edges = append(edges, v.FloatString(places)); v.Cmp(greatest) > 0 || len(edges) > most+2 {
+			edges = append(edges, v.FloatString(places))
+			if v.Cmp(greatest) > 0 || len(edges) > most+2 {
 				return edges
 			}
 		}

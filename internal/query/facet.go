@@ -156,11 +156,13 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 // Facets parses a facet request.
 func (s String) Facets(fields []herb.Field) (*FacetRequest, error) {
 	f := &FacetRequest{Request: newRequest(fields), Top: DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear}
-	if err := f.Request.parse(s, "facets"+countScope, KindFacets, func(p Param) error { return f.setReserved(p, fields) }); err != nil {
+	if err := f.Request.parse(s, "facets"+countScope, KindFacets,
+		func(p Param) error { return f.setReserved(p, fields) }); err != nil {
 		return nil, err
 	}
 	if len(f.Fields) == 0 {
-		return nil, herb.Invalidf("no %q is given; name each field to count the values of, as in field=<name>; filterable fields: %s",
+		return nil, herb.Invalidf(
+			"no %q is given; name each field to count the values of, as in field=<name>; filterable fields: %s",
 			ParamField, joinNames(fieldNames(fields, isFilterable)))
 	}
 	return f, nil
@@ -190,11 +192,14 @@ func (f *FacetRequest) setReserved(p Param, fields []herb.Field) (err error) {
 	case ParamTop:
 		f.Top, err = parseWhole(p, 0, MaxTop, "a whole number from 0 (no values) to %d")
 	case ParamBuckets:
-		if f.Buckets = 0; strings.Trim(p.Value, "0") != "" {
-			f.Buckets, err = parseWhole(p, MinBuckets, MaxBuckets, "0 (no histogram) or a whole number from "+strconv.Itoa(MinBuckets)+" to %d")
+		f.Buckets = 0
+		if strings.Trim(p.Value, "0") != "" {
+			f.Buckets, err = parseWhole(p, MinBuckets, MaxBuckets, "0 (no histogram) or a whole number from "+
+				strconv.Itoa(MinBuckets)+" to %d")
 		}
 	case ParamOffset:
-		f.Offset, err = parseWhole(p, 0, MaxValueOffset, "a whole number from 0 to %d; to find other values, use "+ParamValues)
+		f.Offset, err = parseWhole(p, 0, MaxValueOffset, "a whole number from 0 to %d; to find other values, use "+
+			ParamValues)
 	case ParamValues:
 		f.Containing = p.Value
 	case ParamScale:

@@ -21,8 +21,10 @@ func TestNewValueCount(t *testing.T) {
 		{strings.Repeat("植", query.MaxFacetValue/3+1), query.MaxFacetValue / 3 * 3, true},
 	} {
 		got := query.NewValueCount(tt.value, 7)
-		if got.Count != 7 || got.Clipped != tt.clipped || len(got.Value) != tt.length || !strings.HasPrefix(tt.value, got.Value) {
-			t.Errorf("a value of %d bytes: %d bytes, clipped %t; want %d, %t", len(tt.value), len(got.Value), got.Clipped, tt.length, tt.clipped)
+		if got.Count != 7 || got.Clipped != tt.clipped || len(got.Value) != tt.length ||
+			!strings.HasPrefix(tt.value, got.Value) {
+			t.Errorf("a value of %d bytes: %d bytes, clipped %t; want %d, %t", len(tt.value), len(got.Value),
+				got.Clipped, tt.length, tt.clipped)
 		}
 	}
 }

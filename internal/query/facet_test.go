@@ -20,7 +20,8 @@ func TestParseFacets(t *testing.T) {
 		{"field=id&top=0&buckets=0&api_key=secret", "field=id&top=0&buckets=0"},
 		{"field=id&top=100&buckets=100", "field=id&top=100&buckets=100"},
 		{"buckets=02&field=id&page=&sort=&order=&per_page=", "field=id&top=10&buckets=2"},
-		{"title=b&field=id&title=a&search=Rose", "title%5Beq%5D=a&title%5Beq%5D=b&search=rose&field=id&top=10&buckets=20"},
+		{"title=b&field=id&title=a&search=Rose",
+			"title%5Beq%5D=a&title%5Beq%5D=b&search=rose&field=id&top=10&buckets=20"},
 		{"field=id&_offset=0&_values=&_scale=&_edges=&_own_filter=", "field=id&top=10&buckets=20"},
 		{"field=id&_scale=linear&_edges=matching&_own_filter=apply", "field=id&top=10&buckets=20"},
 		{"_own_filter=ignore&_values=R%C3%B6+s&_edges=all&_scale=auto&field=id&_offset=10000",
@@ -35,9 +36,11 @@ func TestParseFacets(t *testing.T) {
 // TestParseFacets_parameters checks the value that every parameter sets.
 func TestParseFacets_parameters(t *testing.T) {
 	t.Parallel()
-	got, err := query.ParseFacets("field=title&field=id&top=3&_offset=4&_values=x&buckets=5&_scale=log&_edges=all&_own_filter=ignore", catalog())
+	got, err := query.ParseFacets(
+		"field=title&field=id&top=3&_offset=4&_values=x&buckets=5&_scale=log&_edges=all&_own_filter=ignore", catalog())
 	want := &query.FacetRequest{
-		Request: &query.Request{Page: 1, PerPage: 25}, Fields: []int{1, 0}, Top: 3, Offset: 4, Buckets: 5, Scale: query.ScaleLog,
+		Request: &query.Request{Page: 1, PerPage: 25}, Fields: []int{1, 0}, Top: 3, Offset: 4, Buckets: 5,
+		Scale:      query.ScaleLog,
 		Containing: "x", AllEdges: true, IgnoreOwnFilter: true,
 	}
 	if diff := diffRequests(want, got); err != nil || diff != "" {
@@ -60,30 +63,42 @@ func TestParseFacets_invalid(t *testing.T) {
 	}{
 		{"", catalog(), `no "field" is given; name each field to count the values of, as in field=<name>; filterable fields: ` + filterableNames},
 		{"field=", nil, `no "field" is given; name each field to count the values of, as in field=<name>; filterable fields: none`},
-		{"field=titel", catalog(), `unknown field "titel"; did you mean "title"? filterable fields: ` + filterableNames},
-		{"field=notes", catalog(), `field "notes" is not filterable, so its values are not counted; filterable fields: ` + filterableNames},
+		{"field=titel", catalog(), `unknown field "titel"; did you mean "title"? filterable fields: ` +
+			filterableNames},
+		{"field=notes", catalog(),
+			`field "notes" is not filterable, so its values are not counted; filterable fields: ` + filterableNames},
 		{"field=id&field=id", catalog(), `field "id" is given more than once; give it once`},
 		{strings.Join(all, "&"), many, "more than 32 fields are given; give at most 32"},
 		{"field=id&top=101", catalog(), `top is "101"; it must be a whole number from 0 (no values) to 100`},
 		{"field=id&top=-1", catalog(), `top is "-1"; it must be a whole number from 0 (no values) to 100`},
 		{"field=id&top=+5", catalog(), `top is " 5"; it must be a whole number from 0 (no values) to 100`},
 		{"field=id&top=1&top=2", catalog(), `"top" is given more than once; give it once`},
-		{"field=id&buckets=1", catalog(), `buckets is "1"; it must be 0 (no histogram) or a whole number from 2 to 100`},
-		{"field=id&buckets=many", catalog(), `buckets is "many"; it must be 0 (no histogram) or a whole number from 2 to 100`},
-		{"field=id&_offset=10001", catalog(), `_offset is "10001"; it must be a whole number from 0 to 10000; to find other values, use _values`},
+		{"field=id&buckets=1", catalog(),
+			`buckets is "1"; it must be 0 (no histogram) or a whole number from 2 to 100`},
+		{"field=id&buckets=many", catalog(),
+			`buckets is "many"; it must be 0 (no histogram) or a whole number from 2 to 100`},
+		{"field=id&_offset=10001", catalog(),
+			`_offset is "10001"; it must be a whole number from 0 to 10000; to find other values, use _values`},
 		{"field=id&_scale=Log", catalog(), `_scale is "Log"; it must be linear, log or auto`},
 		{"field=id&_edges=some", catalog(), `_edges is "some"; it must be matching or all`},
 		{"field=id&_own_filter=1", catalog(), `_own_filter is "1"; it must be apply or ignore`},
 		{"field=id&_edges=all&_edges=all", catalog(), `"_edges" is given more than once; give it once`},
-		{"field=id&page=1", catalog(), `"page" is given, but facets count all records that meet the filters and the search, in no order ` +
-			`and without pages; leave "page" out`},
-		{"field=id&top=999999999999999999999", catalog(), `top is "999999999999999999999"; it must be a whole number from 0 (no values) to 100`},
-		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? valid parameters: field, top, _offset, _values, buckets, _scale, ` +
-			`_edges, _own_filter, search, _bbox, _near, _coordinates, api_key, _filter, _version; ` +
-			`filterable fields: ` + filterableNames},
-		{"field=id&price=cheap", catalog(), "price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"},
-		{"field=%zz", catalog(), "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"},
-		{"field=" + strings.Repeat("x", query.MaxQueryBytes), catalog(), "the query string has 8,198 bytes; at most 8 KiB are read"},
+		{"field=id&page=1", catalog(),
+			`"page" is given, but facets count all records that meet the filters and the search, in no order ` +
+				`and without pages; leave "page" out`},
+		{"field=id&top=999999999999999999999", catalog(),
+			`top is "999999999999999999999"; it must be a whole number from 0 (no values) to 100`},
+		{"field=id&feild=2", catalog(),
+			`unknown parameter "feild"; did you mean "field"? valid parameters: field, top, _offset, _values, buckets, _scale, ` +
+				`_edges, _own_filter, search, _bbox, _near, _coordinates, api_key, _filter, _version; ` +
+				`filterable fields: ` + filterableNames},
+		{"field=id&price=cheap", catalog(),
+			"price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, " +
+				"25 or 12.50"},
+		{"field=%zz", catalog(),
+			"malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"},
+		{"field=" + strings.Repeat("x", query.MaxQueryBytes), catalog(),
+			"the query string has 8,198 bytes; at most 8 KiB are read"},
 	} {
 		_, err := query.ParseFacets(tt.raw, tt.fields)
 		if herb.CodeOf(err) != herb.CodeInvalid || err.Error() != tt.want {
@@ -91,7 +106,8 @@ func TestParseFacets_invalid(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"per_page", "sort", "order"} {
-		if _, err := query.ParseFacets("field=id&"+name+"=x", catalog()); err == nil || !strings.HasPrefix(err.Error(), `"`+name+`" is given`) {
+		if _, err := query.ParseFacets("field=id&"+name+"=x", catalog()); err == nil ||
+			!strings.HasPrefix(err.Error(), `"`+name+`" is given`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -100,9 +116,12 @@ func TestParseFacets_invalid(t *testing.T) {
 func FuzzParseFacets(f *testing.F) {
 	for _, raw := range []string{
 		"field=id", "field=title&field=price&top=5&buckets=7", "field=field&field[eq]=x&top[in]=1,2",
-		"field=date&date[gte]=2024-01-01&search=%22old+rose%22+-x", "field=x+y&page=1", "field=&field=été&top=&buckets=0",
-		"field=id&field=id", "field=id&title[match]=ros*+-x", "field=tags&tags=&tags[ne]=a&api_key=k", "field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
-		"field=id&_offset=7&_values=%C3%A9&_scale=auto&_edges=all&_own_filter=ignore", "field=id&_scale=log&_edges=matching&_offset=-1",
+		"field=date&date[gte]=2024-01-01&search=%22old+rose%22+-x", "field=x+y&page=1",
+		"field=&field=été&top=&buckets=0",
+		"field=id&field=id", "field=id&title[match]=ros*+-x", "field=tags&tags=&tags[ne]=a&api_key=k",
+		"field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
+		"field=id&_offset=7&_values=%C3%A9&_scale=auto&_edges=all&_own_filter=ignore",
+		"field=id&_scale=log&_edges=matching&_offset=-1",
 	} {
 		f.Add(raw)
 	}
@@ -120,10 +139,13 @@ func FuzzParseFacets(f *testing.F) {
 
 func TestParseGrid(t *testing.T) {
 	t.Parallel()
-	checkSame(t, query.ParseGrid, catalog(), "_x=price&_y=id&_bounds=-180,-90.50,180,90", "_x=price&_y=id&_bounds=-180%2C-90.5%2C180%2C90&_columns=256&_rows=128")
-	checkSame(t, query.ParseGrid, catalog(), "_rows=2&_columns=03&_y=id&_x=id&_bounds=-0,0,1,1&title=a&search=Rose&page=&api_key=k",
+	checkSame(t, query.ParseGrid, catalog(), "_x=price&_y=id&_bounds=-180,-90.50,180,90",
+		"_x=price&_y=id&_bounds=-180%2C-90.5%2C180%2C90&_columns=256&_rows=128")
+	checkSame(t, query.ParseGrid, catalog(),
+		"_rows=2&_columns=03&_y=id&_x=id&_bounds=-0,0,1,1&title=a&search=Rose&page=&api_key=k",
 		"title%5Beq%5D=a&search=rose&_x=id&_y=id&_bounds=0%2C0%2C1%2C1&_columns=3&_rows=2")
-	checkSame(t, query.ParseGrid, catalog(), "_x=id&_y=id&_bounds=-1e-7,-.5,1E%2B21,1e3", "_x=id&_y=id&_bounds=-0.0000001,-0.5,1000000000000000000000,1000")
+	checkSame(t, query.ParseGrid, catalog(), "_x=id&_y=id&_bounds=-1e-7,-.5,1E%2B21,1e3",
+		"_x=id&_y=id&_bounds=-0.0000001,-0.5,1000000000000000000000,1000")
 }
 
 // TestParseGrid_parameters checks the value that every parameter sets.

@@ -17,7 +17,8 @@ func parseFields(value string, fields []herb.Field) (selected []int, err error) 
 		parts = strings.Split(value, ",")
 	}
 	for _, name := range parts {
-		i, err := resolveField(fields, name, fieldUse{unknown: "field %q in " + strconv.Quote(ParamFields), choices: "fields"})
+		i, err := resolveField(fields, name, fieldUse{unknown: "field %q in " + strconv.Quote(ParamFields),
+			choices: "fields"})
 		if err != nil {
 			return nil, err
 		}

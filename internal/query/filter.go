@@ -71,7 +71,8 @@ func (fp *filterParser) add(p Param) error {
 		if err := checkChoice(p, "true", "false"); err != nil {
 			return err
 		}
-		if op = OpEq; p.Value == "false" {
+		op = OpEq
+		if p.Value == "false" {
 			op = OpNe
 		}
 		values = append([]string{""}, fp.fields[field].Notation.Missing...)
@@ -80,7 +81,8 @@ func (fp *filterParser) add(p Param) error {
 			return nil // as a blank search
 		}
 	}
-	if fp.values += len(values); fp.values > MaxFilterValues {
+	fp.values += len(values)
+	if fp.values > MaxFilterValues {
 		return herb.Invalidf("the filters have more than %d values; give at most %d", MaxFilterValues, MaxFilterValues)
 	}
 	i := slices.IndexFunc(fp.groups, func(c Condition) bool { return c.Field == field && c.Op == op })
@@ -111,7 +113,8 @@ func (fp *filterParser) resolve(param string, inFilter bool) (field int, op Op, 
 	}
 	name, written := splitOperator(param)
 	if i := herb.FieldIndex(fp.fields, name); i >= 0 && !slices.Contains(Ops(), written) {
-		return 0, "", herb.Invalidf("unknown operator %q in %q%s valid operators: %s", clip(string(written)), clip(param),
+		return 0, "", herb.Invalidf("unknown operator %q in %q%s valid operators: %s", clip(string(written)),
+			clip(param),
 			suggestion(clip(string(written)), opNames(FieldOps(fp.fields[i]))), strings.Join(opNames(Ops()), ", "))
 	}
 	choices := fieldNames(fp.fields, isFilterable)
@@ -129,8 +132,10 @@ func isSearchable(f herb.Field) bool { return f.Searchable }
 // search parses a full-text query: that of ParamSearch, or of OpMatch.
 func (fp *filterParser) search(value string) (*Search, error) {
 	s, words := parseSearch(value)
-	if fp.words += words; fp.words > MaxSearchWords {
-		return nil, herb.Invalidf("the search has more than %d words, including those of [match]; give at most %d", MaxSearchWords, MaxSearchWords)
+	fp.words += words
+	if fp.words > MaxSearchWords {
+		return nil, herb.Invalidf("the search has more than %d words, including those of [match]; give at most %d",
+			MaxSearchWords, MaxSearchWords)
 	}
 	return s, nil
 }
@@ -150,10 +155,13 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	case value == "" && !equality:
 		return o, herb.Invalidf("%s[%s] needs a value; use %s[empty]=true to find empty values", f.Name, op, f.Name)
 	case !op.appliesTo(f.Type):
-		return o, herb.Invalidf("%s[%s] does not apply: %q is a %s field; use gte and lt for a range", f.Name, op, f.Name, f.Type)
+		return o, herb.Invalidf("%s[%s] does not apply: %q is a %s field; use gte and lt for a range", f.Name, op,
+			f.Name, f.Type)
 	case op == OpPrefix && f.Type == herb.TypeNumber:
 		if !text.IsNumberPrefix(value) {
-			return o, herb.Invalidf("%s is a number field and numbers cannot begin with %q; give their first digits, such as %s[%s]=12", f.Name, clip(value), f.Name, op)
+			return o, herb.Invalidf(
+				"%s is a number field and numbers cannot begin with %q; give their first digits, such as %s[%s]=12",
+				f.Name, clip(value), f.Name, op)
 		}
 		return o, nil
 	case op == OpPrefix:
@@ -179,7 +187,8 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	case status == text.Missing && equality:
 		o.Text = strings.TrimSpace(value)
 	default:
-		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type, text.Example(&f))
+		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type,
+			text.Example(&f))
 	}
 	return o, nil
 }

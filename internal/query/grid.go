@@ -127,10 +127,14 @@ func (s String) Grid(fields []herb.Field) (*GridRequest, error) {
 	case err != nil:
 		return nil, err
 	case g.X < 0 != (g.Y < 0):
-		return nil, herb.Invalidf("%q and %q name the fields of the axes, as in _x=longitude&_y=latitude; give both, or none for the positions of records; number fields: %s",
+		return nil, herb.Invalidf(
+			"%q and %q name the fields of the axes, as in _x=longitude&_y=latitude; give both, or none for the "+
+				"positions of records; number fields: %s",
 			ParamX, ParamY, joinNames(fieldNames(fields, isAxis)))
 	case bounds == "":
-		return nil, herb.Invalidf("no %q is given; give the bounds of the grid as min x,min y,max x,max y, as in _bounds=-180,-90,180,90", ParamBounds)
+		return nil, herb.Invalidf(
+			"no %q is given; give the bounds of the grid as min x,min y,max x,max y, as in _bounds=-180,-90,180,90",
+			ParamBounds)
 	case g.Columns*g.Rows > MaxGridCells:
 		return nil, herb.Invalidf("the grid has %d × %d cells; at most %d are allowed", g.Columns, g.Rows, MaxGridCells)
 	}
@@ -141,7 +145,8 @@ func isAxis(f herb.Field) bool { return f.Filterable && f.Type == herb.TypeNumbe
 
 func parseAxis(p Param, fields []herb.Field) (int, error) {
 	in := "in " + strconv.Quote(p.Name)
-	return resolveField(fields, p.Value, fieldUse{isAxis, "field %q " + in, in + " is not a filterable number field", "number fields"})
+	return resolveField(fields, p.Value, fieldUse{isAxis, "field %q " + in, in + " is not a filterable number field",
+		"number fields"})
 }
 
 // ParseBounds parses the bounds of a grid: min x,min y,max x,max y.
@@ -156,8 +161,9 @@ func ParseBounds(value string) (b Bounds, err error) {
 		*dst[i] += 0 // no negative zero
 	}
 	if !ok || b.MinX >= b.MaxX || b.MinY >= b.MaxY || math.IsInf(b.MaxX-b.MinX, 0) || math.IsInf(b.MaxY-b.MinY, 0) {
-		return b, herb.Invalidf("%s is %q; it must be four numbers min x,min y,max x,max y with each minimum less than the maximum, "+
-			"as in -180,-90,180,90", ParamBounds, clip(value))
+		return b, herb.Invalidf(
+			"%s is %q; it must be four numbers min x,min y,max x,max y with each minimum less than the maximum, "+
+				"as in -180,-90,180,90", ParamBounds, clip(value))
 	}
 	return b, nil
 }
@@ -206,5 +212,6 @@ func gridEdge(low, high float64, n, i int) float64 {
 	if i == n {
 		return high
 	}
-	return min(low+float64((high-low)*float64(i)/float64(n)), high) // the conversion prevents a fused operation, which rounds differently
+	// the conversion prevents a fused operation, which rounds differently
+	return min(low+float64((high-low)*float64(i)/float64(n)), high)
 }

@@ -61,7 +61,8 @@ func grainNames(grains []Grain) []string {
 // Start returns the start of the interval that contains a time, in the zone of the time.
 func (g Grain) Start(t time.Time) time.Time {
 	if g == GrainHour { // also in an hour that occurs twice
-		return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
+		return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(
+			t.Second())*time.Second - time.Duration(t.Nanosecond()))
 	}
 	year, month, day := t.Date()
 	switch g {
@@ -157,7 +158,8 @@ func (b By) LeastCount(t herb.Type, from, to string) int {
 		return 0 // a day has few
 	case herb.TypeNumber, herb.TypeDuration:
 		plain := &herb.Field{Type: herb.TypeNumber}
-		const most = 2*MaxEdgeDigits + 1 // the start of an interval has a digit more than its values, and the decimals of the width
+		// the start of an interval has a digit more than its values, and the decimals of the width
+		const most = 2*MaxEdgeDigits + 1
 		first, okFirst := parseDigits(plain, from, most)
 		last, okLast := parseDigits(plain, to, most)
 		width, _ := parseDecimal(plain, b.Width) // validated before
@@ -166,7 +168,8 @@ func (b By) LeastCount(t herb.Type, from, to string) int {
 		}
 		places := max(first.places, last.places, width.places)
 		n := new(big.Int).Sub(last.units(places), first.units(places))
-		if n.Div(n, width.units(places)); !n.IsInt64() || n.Int64() >= math.MaxInt32 {
+		n.Div(n, width.units(places))
+		if !n.IsInt64() || n.Int64() >= math.MaxInt32 {
 			return math.MaxInt32
 		}
 		return int(n.Int64()) + 1
@@ -176,7 +179,8 @@ func (b By) LeastCount(t herb.Type, from, to string) int {
 	if err != nil || err2 != nil {
 		return 0
 	}
-	longest := map[Grain]int64{GrainYear: 366 * 24, GrainQuarter: 92 * 24, GrainMonth: 31 * 24, GrainWeek: 7 * 24, GrainDay: 24}[b.Grain]
+	longest := map[Grain]int64{GrainYear: 366 * 24, GrainQuarter: 92 * 24, GrainMonth: 31 * 24, GrainWeek: 7 * 24,
+		GrainDay: 24}[b.Grain]
 	return int((last.Unix()-first.Unix())/3600/max(longest, 1)) + 1
 }
 
@@ -253,7 +257,8 @@ func logBucket(value, first decimal) Interval {
 		if size.cmp(low) == 0 { // the lower bound of the bucket before
 			low, high = edge(at-1), low
 		}
-		low, high = decimal{new(big.Int).Neg(high.unscaled), high.places}, decimal{new(big.Int).Neg(low.unscaled), low.places}
+		low, high = decimal{new(big.Int).Neg(high.unscaled), high.places},
+			decimal{new(big.Int).Neg(low.unscaled), low.places}
 	}
 	return Interval{Label: low.String(), From: low.String(), Next: high.String()}
 }

@@ -17,9 +17,11 @@ func TestKind_Parameters(t *testing.T) {
 	}{
 		{query.KindListing, "page per_page sort order search " + area + " api_key _fields _filter _version _typed"},
 		{query.KindExport, "sort order search " + area + " api_key _fields _filter _version _typed"},
-		{query.KindFacets, "field top _offset _values buckets _scale _edges _own_filter search " + area + " api_key _filter _version"},
+		{query.KindFacets, "field top _offset _values buckets _scale _edges _own_filter search " + area +
+			" api_key _filter _version"},
 		{query.KindGrid, "_x _y _bounds _columns _rows search " + area + " api_key _filter _version"},
-		{query.KindAggregate, "_by _measure _sort _top _offset _having _fill _zone _group _group[empty] _series _series[empty] " +
+		{query.KindAggregate, "_by _measure _sort _top _offset _having _fill _zone _group _group[empty] _series " +
+			"_series[empty] " +
 			"search " + area + " api_key _filter _version _typed"},
 		{query.KindChanges, "page per_page search api_key _fields _filter _version _op _from _to"},
 		{query.KindChangesFile, "search api_key _fields _filter _version _op _from _to"},

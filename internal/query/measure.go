@@ -12,14 +12,15 @@ type MeasureKind string
 
 // The kinds of measures. Missing values are ignored by all but MeasureCount.
 const (
-	MeasureCount      MeasureKind = "count"    // records
-	MeasureFilled     MeasureKind = "filled"   // records that have a value
-	MeasureDistinct   MeasureKind = "distinct" // distinct values; for lists, distinct elements
-	MeasureSum        MeasureKind = "sum"      // exact, with as many decimals as the value with the most
-	MeasureMean       MeasureKind = "mean"     // rounded to MeanDigits
-	MeasureStdDev     MeasureKind = "stddev"   // sample standard deviation (n-1), rounded to MeanDigits; of at least two values
-	MeasureMedian     MeasureKind = "median"   // exact; the mean of the two middle values if there are two
-	MeasurePercentile MeasureKind = "p"        // nearest rank, a value that occurs
+	MeasureCount    MeasureKind = "count"    // records
+	MeasureFilled   MeasureKind = "filled"   // records that have a value
+	MeasureDistinct MeasureKind = "distinct" // distinct values; for lists, distinct elements
+	MeasureSum      MeasureKind = "sum"      // exact, with as many decimals as the value with the most
+	MeasureMean     MeasureKind = "mean"     // rounded to MeanDigits
+	// sample standard deviation (n-1), rounded to MeanDigits; of at least two values
+	MeasureStdDev     MeasureKind = "stddev"
+	MeasureMedian     MeasureKind = "median" // exact; the mean of the two middle values if there are two
+	MeasurePercentile MeasureKind = "p"      // nearest rank, a value that occurs
 	MeasureMin        MeasureKind = "min"
 	MeasureMax        MeasureKind = "max"
 	MeasureRatio      MeasureKind = "ratio" // sum of a field divided by the sum of another one, rounded to MeanDigits
@@ -31,7 +32,8 @@ const MeanDigits = 15
 
 // measureKinds lists the kinds that apply to a field, as messages write them.
 var measureKinds = []MeasureKind{
-	MeasureFilled, MeasureDistinct, MeasureSum, MeasureMean, MeasureStdDev, MeasureMedian, MeasurePercentile, MeasureMin, MeasureMax,
+	MeasureFilled, MeasureDistinct, MeasureSum, MeasureMean, MeasureStdDev, MeasureMedian, MeasurePercentile,
+	MeasureMin, MeasureMax,
 	MeasureRatio,
 }
 

@@ -62,7 +62,8 @@ func TestParse_version(t *testing.T) {
 	_, err = query.Parse("_version=v1", fields)
 	_, facets := query.ParseFacets("_version=v1&field=_version", fields)
 	for _, err := range []error{err, facets} {
-		if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(herb.MessageOf(err), `"_version" applies to listings`) {
+		if herb.CodeOf(err) != herb.CodeInvalid ||
+			!strings.Contains(herb.MessageOf(err), `"_version" applies to listings`) {
 			t.Errorf("a version that was not cut: %v", err)
 		}
 	}
@@ -84,12 +85,14 @@ func TestString_Export(t *testing.T) {
 		if tt.parameter == "" && err != nil {
 			t.Errorf("%q: %v", tt.raw, err)
 		}
-		if tt.parameter != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), `"`+tt.parameter+`" is given`)) {
+		if tt.parameter != "" &&
+			(herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), `"`+tt.parameter+`" is given`)) {
 			t.Errorf("%q: %v", tt.raw, err)
 		}
 	}
 	_, err := query.Split("colour=red").Export(catalog(), herb.Order{})
-	if want := `unknown parameter "colour"; valid parameters: sort, order, search,`; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := `unknown parameter "colour"; valid parameters: sort, order, search,`; err == nil ||
+		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("an unknown parameter: %v, want %q", err, want)
 	}
 }

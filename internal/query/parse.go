@@ -47,14 +47,16 @@ func (s String) records(fields []herb.Field, defaultOrder herb.Order, kind Kind,
 	})
 	if err == nil {
 		var byDistance bool
-		if byDistance, err = r.parseDistance(sort, order); err == nil && !byDistance {
+		byDistance, err = r.parseDistance(sort, order)
+		if err == nil && !byDistance {
 			r.Sort, err = parseSort(sort, order, fields)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if i := herb.FieldIndex(fields, defaultOrder.Field); len(r.Sort) == 0 && r.Distance == AnyDistance && r.Search == nil && i >= 0 && fields[i].Sortable {
+	if i := herb.FieldIndex(fields, defaultOrder.Field); len(r.Sort) == 0 && r.Distance == AnyDistance &&
+		r.Search == nil && i >= 0 && fields[i].Sortable {
 		r.Sort = []SortField{{i, defaultOrder.Desc}}
 	}
 	return r, nil
@@ -105,13 +107,15 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 			case p.Name == ParamSearch:
 				r.Search, err = filters.search(p.Value)
 			case p.Name == ParamVersion:
-				err = herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; leave it out", ParamVersion)
+				err = herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; "+
+					"leave it out", ParamVersion)
 			case p.Name == ParamTyped:
 				r.Typed, err = ParseTyped(Params{p})
 				effective = r.Typed
 			default:
 				var isArea bool
-				if isArea, err = r.Area.set(p); !isArea {
+				isArea, err = r.Area.set(p)
+				if !isArea {
 					err = set(p)
 				}
 			}
@@ -143,8 +147,9 @@ func parseSort(value, order string, fields []herb.Field) ([]SortField, error) {
 		return sort, err
 	}
 	if len(sort) > 1 || sort[0].Desc {
-		return nil, herb.Invalidf("%q is given, so %q must be one field without -; leave %q out and write - before each descending field, "+
-			"such as sort=-%s", ParamOrder, ParamSort, ParamOrder, clip(strings.TrimPrefix(value, "-")))
+		return nil, herb.Invalidf(
+			"%q is given, so %q must be one field without -; leave %q out and write - before each descending field, "+
+				"such as sort=-%s", ParamOrder, ParamSort, ParamOrder, clip(strings.TrimPrefix(value, "-")))
 	}
 	sort[0].Desc = order == "desc"
 	return sort, nil
@@ -160,9 +165,11 @@ func parseSortFields(value string, fields []herb.Field) (sort []SortField, err e
 		parts = []string{value}
 	}
 	if len(parts) > MaxSortFields {
-		return nil, herb.Invalidf("%q has more than %d fields; give at most %d", ParamSort, MaxSortFields, MaxSortFields)
+		return nil, herb.Invalidf("%q has more than %d fields; give at most %d", ParamSort, MaxSortFields,
+			MaxSortFields)
 	}
-	use := fieldUse{func(f herb.Field) bool { return f.Sortable }, "sort field %q", "is not sortable", "sortable fields"}
+	use := fieldUse{func(f herb.Field) bool { return f.Sortable }, "sort field %q", "is not sortable",
+		"sortable fields"}
 	if len(parts) > 1 && slices.ContainsFunc(parts, func(p string) bool {
 		return strings.TrimPrefix(p, "-") == SortDistance && herb.FieldIndex(fields, SortDistance) < 0
 	}) {
@@ -173,7 +180,8 @@ func parseSortFields(value string, fields []herb.Field) (sort []SortField, err e
 		if !exact {
 			name, key.Desc = strings.CutPrefix(name, "-")
 		}
-		if key.Field, err = resolveField(fields, name, use); err != nil {
+		key.Field, err = resolveField(fields, name, use)
+		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(sort, func(f SortField) bool { return f.Field == key.Field }) {

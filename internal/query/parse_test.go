@@ -21,7 +21,8 @@ func catalog() []herb.Field {
 		return herb.Field{Name: name, Type: t, Searchable: true, Filterable: true, Sortable: true}
 	}
 	return []herb.Field{
-		all("id", herb.TypeNumber), all("title", herb.TypeText), all("date", herb.TypeDate), all("price", herb.TypeNumber),
+		all("id", herb.TypeNumber), all("title", herb.TypeText), all("date", herb.TypeDate),
+		all("price", herb.TypeNumber),
 		all("tags", herb.TypeList),
 		{Name: "notes", Type: herb.TypeText},
 		all("page", herb.TypeNumber), all("x y", herb.TypeText), all("a[b]", herb.TypeText), all("été", herb.TypeText),
@@ -32,14 +33,16 @@ func catalog() []herb.Field {
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
 	operators       = "valid operators: eq, ne, gt, gte, lt, lte, in, prefix, contains, match, empty"
-	parameters      = "valid parameters: page, per_page, sort, order, search, _bbox, _near, _coordinates, api_key, _fields, _filter, _version, _typed; filterable fields: " + filterableNames
-	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
-	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
-	orderRule       = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`
-	numberRule      = " is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"
-	dateRule        = " is not a date; write it YYYY-MM-DD, such as 2024-02-29"
-	wordsRule       = "the search has more than 32 words, including those of [match]; give at most 32"
-	percentRule     = "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"
+	parameters      = "valid parameters: page, per_page, sort, order, search, _bbox, _near, _coordinates, api_key, " +
+		"_fields, _filter, _version, _typed; filterable fields: " + filterableNames
+	pageRule    = "; it must be a whole number from 1 to 9007199254740991"
+	perPageRule = "; it must be a whole number from 1 (over 100 is served as 100)"
+	orderRule   = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`
+	numberRule  = " is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"
+	dateRule    = " is not a date; write it YYYY-MM-DD, such as 2024-02-29"
+	wordsRule   = "the search has more than 32 words, including those of [match]; give at most 32"
+	percentRule = "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a " +
+		"percent sign"
 )
 
 func TestParse_invalid(t *testing.T) {
@@ -63,29 +66,41 @@ func TestParse_invalid(t *testing.T) {
 		{"order and a -", "sort=-id&order=desc", orderRule + "-id"},
 		{"order and several sort fields", "sort=price,-id&order=asc", orderRule + "-price,-id"},
 		{"_filter without a value", "_filter=price", `_filter is "price"; write field=value or field[operator]=value`},
-		{"_filter by an unknown field", "_filter=prize%3D3", `unknown field "prize" in "_filter"; did you mean "price"? filterable fields: ` + filterableNames},
-		{"_filter by a parameter that is no field", "_filter=sort%3Dprice", `unknown field "sort" in "_filter"; filterable fields: ` + filterableNames},
-		{"_filter by a hidden field", "_filter=notes%3D3", `field "notes" is not filterable; filterable fields: ` + filterableNames},
-		{"_filter with an unknown operator", "_filter=price%5Bover%5D%3D3", `unknown operator "over" in "price[over]"; ` + operators},
+		{"_filter by an unknown field", "_filter=prize%3D3",
+			`unknown field "prize" in "_filter"; did you mean "price"? filterable fields: ` + filterableNames},
+		{"_filter by a parameter that is no field", "_filter=sort%3Dprice",
+			`unknown field "sort" in "_filter"; filterable fields: ` + filterableNames},
+		{"_filter by a hidden field", "_filter=notes%3D3", `field "notes" is not filterable; filterable fields: ` +
+			filterableNames},
+		{"_filter with an unknown operator", "_filter=price%5Bover%5D%3D3",
+			`unknown operator "over" in "price[over]"; ` + operators},
 		{"order unknown", "order=up", `order is "up"; it must be asc or desc`},
 		{"order in capitals", "sort=id&order=DESC", `order is "DESC"; it must be asc or desc`},
 		{"sort unknown", "sort=colour", `unknown sort field "colour"; sortable fields: ` + filterableNames},
-		{"sort mistyped", "sort=prize", `unknown sort field "prize"; did you mean "price"? sortable fields: ` + filterableNames},
-		{"sort in capitals", "sort=Price", `unknown sort field "Price"; did you mean "price"? sortable fields: ` + filterableNames},
+		{"sort mistyped", "sort=prize", `unknown sort field "prize"; did you mean "price"? sortable fields: ` +
+			filterableNames},
+		{"sort in capitals", "sort=Price", `unknown sort field "Price"; did you mean "price"? sortable fields: ` +
+			filterableNames},
 		{"sort forbidden", "sort=notes", `field "notes" is not sortable; sortable fields: ` + filterableNames},
 		{"sort long", "sort=" + long, `unknown sort field "` + clipped + `"; sortable fields: ` + filterableNames},
-		{"sort unknown among several", "sort=id,-prize", `unknown sort field "prize"; did you mean "price"? sortable fields: ` + filterableNames},
-		{"sort forbidden among several", "sort=id,notes", `field "notes" is not sortable; sortable fields: ` + filterableNames},
+		{"sort unknown among several", "sort=id,-prize",
+			`unknown sort field "prize"; did you mean "price"? sortable fields: ` + filterableNames},
+		{"sort forbidden among several", "sort=id,notes", `field "notes" is not sortable; sortable fields: ` +
+			filterableNames},
 		{"sort with an empty part", "sort=id,", `unknown sort field ""; sortable fields: ` + filterableNames},
 		{"sort by a field twice", "sort=id,price,-id", `field "id" is given more than once in "sort"; give it once`},
 		{"sort fields", "sort=" + strings.Repeat("id,", 8) + "id", `"sort" has more than 8 fields; give at most 8`},
-		{"_fields with a field twice", "_fields=id,price,id", `field "id" is given more than once in "_fields"; give it once`},
+		{"_fields with a field twice", "_fields=id,price,id",
+			`field "id" is given more than once in "_fields"; give it once`},
 		{"page twice", "page=1&page=1", `"page" is given more than once; give it once`},
 		{"page twice, once empty", "page=&page=1", `"page" is given more than once; give it once`},
 		{"per_page twice", "per_page=1&per_page=1", `"per_page" is given more than once; give it once`},
-		{"sort twice by the same field", "sort=id&sort=id", `field "id" is given more than once in "sort"; give it once`},
-		{"sort twice with order", "sort=id&sort=price&order=asc", `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=-id,price`},
-		{"_fields twice with the same field", "_fields=id&_fields=price,id", `field "id" is given more than once in "_fields"; give it once`},
+		{"sort twice by the same field", "sort=id&sort=id",
+			`field "id" is given more than once in "sort"; give it once`},
+		{"sort twice with order", "sort=id&sort=price&order=asc",
+			`"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=-id,price`},
+		{"_fields twice with the same field", "_fields=id&_fields=price,id",
+			`field "id" is given more than once in "_fields"; give it once`},
 		{"order twice", "order=asc&order=asc", `"order" is given more than once; give it once`},
 		{"search twice", "search=a&search=a", `"search" is given more than once; give it once`},
 		{"unknown parameter", "colour=red", `unknown parameter "colour"; ` + parameters},
@@ -93,12 +108,15 @@ func TestParse_invalid(t *testing.T) {
 		{"parameter without a name", "=red", `unknown parameter ""; ` + parameters},
 		{"mistyped field", "prise=1", `unknown parameter "prise"; did you mean "price"? ` + parameters},
 		{"mistyped parameter", "perpage=1", `unknown parameter "perpage"; did you mean "per_page"? ` + parameters},
-		{"mistyped field with an operator", "prise[gt]=1", `unknown parameter "prise[gt]"; did you mean "price"? ` + parameters},
+		{"mistyped field with an operator", "prise[gt]=1", `unknown parameter "prise[gt]"; did you mean "price"? ` +
+			parameters},
 		{"field in capitals", "Title=a", `unknown parameter "Title"; did you mean "title"? ` + parameters},
 		{"forbidden field", "notes=a", `field "notes" is not filterable; filterable fields: ` + filterableNames},
-		{"forbidden field with an operator", "notes[ne]=a", `field "notes" is not filterable; filterable fields: ` + filterableNames},
+		{"forbidden field with an operator", "notes[ne]=a", `field "notes" is not filterable; filterable fields: ` +
+			filterableNames},
 		{"unknown operator", "price[around]=1", `unknown operator "around" in "price[around]"; ` + operators},
-		{"mistyped operator", "price[get]=1", `unknown operator "get" in "price[get]"; did you mean "gt"? ` + operators},
+		{"mistyped operator", "price[get]=1",
+			`unknown operator "get" in "price[get]"; did you mean "gt"? ` + operators},
 		{"operator in capitals", "id[GT]=1", `unknown operator "GT" in "id[GT]"; did you mean "gt"? ` + operators},
 		{"no operator", "price[]=1", `unknown operator "" in "price[]"; ` + operators},
 		{"not a number", "price=cheap", `price is a number field and "cheap"` + numberRule},
@@ -107,11 +125,15 @@ func TestParse_invalid(t *testing.T) {
 		{"marker that does not occur", "price=NA", `price is a number field and "NA"` + numberRule},
 		{"not a date", "date=yesterday", `date is a date field and "yesterday"` + dateRule},
 		{"no such day", "date[gte]=2023-02-29", `date is a date field and "2023-02-29"` + dateRule},
-		{"prefix of a number that is not digits", "price[prefix]=1.5", `price is a number field and numbers cannot begin with "1.5"; give their first digits, such as price[prefix]=12`},
+		{"prefix of a number that is not digits", "price[prefix]=1.5",
+			`price is a number field and numbers cannot begin with "1.5"; give their first digits, such as price[prefix]=12`},
 		{"greater than nothing", "price[gt]=", `price[gt] needs a value; use price[empty]=true to find empty values`},
-		{"contained in a number", "price[contains]=1", `price[contains] does not apply: "price" is a number field; use gte and lt for a range`},
-		{"contained in a date", "date[contains]=1", `date[contains] does not apply: "date" is a date field; use gte and lt for a range`},
-		{"contains nothing", "title[contains]=", `title[contains] needs a value; use title[empty]=true to find empty values`},
+		{"contained in a number", "price[contains]=1",
+			`price[contains] does not apply: "price" is a number field; use gte and lt for a range`},
+		{"contained in a date", "date[contains]=1",
+			`date[contains] does not apply: "date" is a date field; use gte and lt for a range`},
+		{"contains nothing", "title[contains]=",
+			`title[contains] needs a value; use title[empty]=true to find empty values`},
 		{"prefix nothing", "title[prefix]=", `title[prefix] needs a value; use title[empty]=true to find empty values`},
 		{"empty maybe", "title[empty]=maybe", `title[empty] is "maybe"; it must be true or false`},
 		{"empty without a value", "title[empty]", `title[empty] is ""; it must be true or false`},
@@ -121,14 +143,19 @@ func TestParse_invalid(t *testing.T) {
 		{"percent in a key", "api_key=%", percentRule},
 		{"not UTF-8", "title=%FF", `malformed query string: it is not UTF-8`},
 		{"name not UTF-8", "%FF=1", `malformed query string: it is not UTF-8`},
-		{"query too long", "title=" + strings.Repeat("a", 8<<10), `the query string has 8,198 bytes; at most 8 KiB are read`},
+		{"query too long", "title=" + strings.Repeat("a", 8<<10),
+			`the query string has 8,198 bytes; at most 8 KiB are read`},
 		{"filters", strings.Repeat("id=1&", 101), `the filters have more than 100 values; give at most 100`},
-		{"filters in one", "id[in]=1" + strings.Repeat(",1", 100), `the filters have more than 100 values; give at most 100`},
+		{"filters in one", "id[in]=1" + strings.Repeat(",1", 100),
+			`the filters have more than 100 values; give at most 100`},
 		{"words", "search=" + strings.Repeat("a+", 33), wordsRule},
 		{"words in one", "search=" + strings.Repeat("植", 33), wordsRule},
-		{"words of search and match", "title[match]=b&search=" + strings.Repeat("a+", 30) + "&tags[match]=b&tags[match]=b", wordsRule},
-		{"match not searchable", "notes[match]=a", `field "notes" is not searchable; searchable fields: ` + filterableNames},
-		{"match of many", "title[match]=a" + strings.Repeat("&title[match]=!", 100), `the filters have more than 100 values; give at most 100`},
+		{"words of search and match", "title[match]=b&search=" + strings.Repeat("a+", 30) +
+			"&tags[match]=b&tags[match]=b", wordsRule},
+		{"match not searchable", "notes[match]=a", `field "notes" is not searchable; searchable fields: ` +
+			filterableNames},
+		{"match of many", "title[match]=a" + strings.Repeat("&title[match]=!", 100),
+			`the filters have more than 100 values; give at most 100`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +179,8 @@ func TestParse_invalidBriefly(t *testing.T) {
 	t.Parallel()
 	fields := make([]herb.Field, 10_000)
 	for i := range fields {
-		fields[i] = herb.Field{Name: fmt.Sprintf("field%04d", i), Type: herb.TypeNumber, Filterable: true, Sortable: true}
+		fields[i] = herb.Field{Name: fmt.Sprintf("field%04d", i), Type: herb.TypeNumber, Filterable: true,
+			Sortable: true}
 	}
 	junk := strings.Repeat("x", 8000)
 	for _, raw := range []string{
@@ -218,7 +246,8 @@ func TestParseReserved(t *testing.T) {
 			t.Errorf("%q: %v", c.raw, err)
 			continue
 		}
-		if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreUnexported(query.Request{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreUnexported(query.Request{}),
+			cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.raw, diff)
 		}
 	}
@@ -257,18 +286,22 @@ func TestParseConditions(t *testing.T) {
 		{"title[empty]=false&title[ne]=a", cs{{1, query.OpNe, plain("", "a")}}},
 		{"title[prefix]=Ro", cs{{1, query.OpPrefix, []query.Operand{{Text: "Ro", Key: text.PrimaryKey("Ro")}}}}},
 		{"title[contains]=\u00d6s&tags[contains]=os", cs{
-			{1, query.OpContains, []query.Operand{{Text: "\u00d6s", Key: text.PrimaryKey("os")}}}, {4, query.OpContains, []query.Operand{{Text: "os", Key: text.PrimaryKey("os")}}},
+			{1, query.OpContains, []query.Operand{{Text: "\u00d6s", Key: text.PrimaryKey("os")}}},
+			{4, query.OpContains, []query.Operand{{Text: "os", Key: text.PrimaryKey("os")}}},
 		}},
-		{"title[prefix]=r\u00f3&title[prefix]=RO", cs{{1, query.OpPrefix, []query.Operand{{Text: "RO", Key: text.PrimaryKey("ro")}}}}},
+		{"title[prefix]=r\u00f3&title[prefix]=RO",
+			cs{{1, query.OpPrefix, []query.Operand{{Text: "RO", Key: text.PrimaryKey("ro")}}}}},
 		{"title[gt]=a", cs{{1, query.OpGt, []query.Operand{{Text: "a", Key: "b\x00\x00\x00\x00"}}}}},
 		{"title[match]=Ros%C3%A9+rose", cs{{1, query.OpMatch, []query.Operand{match("rose", rose)}}}},
 		{"title[match]=ROSE&title[match]=-%22old+ro%22*&title[match]=rose", cs{{1, query.OpMatch, []query.Operand{
-			match(`-"old ro"*`, query.Clause{Words: []string{"old", "ro"}, Prefix: true, Exclude: true}), match("rose", rose),
+			match(`-"old ro"*`, query.Clause{Words: []string{"old", "ro"}, Prefix: true, Exclude: true}),
+			match("rose", rose),
 		}}}},
 		{"title[match]=!", cs{{1, query.OpMatch, []query.Operand{match("-")}}}},
 		{"title[match]=+&title[match]", nil}, // blank, as a blank search
 		{"title[match]=rose&title[match]=", cs{{1, query.OpMatch, []query.Operand{match("rose", rose)}}}},
-		{"id[match]=rose", cs{{0, query.OpMatch, []query.Operand{match("rose", rose)}}}}, // numbers are searched by their words
+		// numbers are searched by their words
+		{"id[match]=rose", cs{{0, query.OpMatch, []query.Operand{match("rose", rose)}}}},
 		{"price=25.0", cs{{3, query.OpEq, []query.Operand{number("25.0")}}}},
 		{"price=25.0&price=25", cs{{3, query.OpEq, []query.Operand{number("25")}}}}, // equal numbers are one value
 		{"price[ne]=", cs{{3, query.OpNe, plain("")}}},
@@ -278,7 +311,8 @@ func TestParseConditions(t *testing.T) {
 		{"date[lt]=2024-02-29", cs{{2, query.OpLt, []query.Operand{{Text: "2024-02-29", Key: "2024-02-29"}}}}},
 		{"date[prefix]=2024-", cs{{2, query.OpPrefix, []query.Operand{{Text: "2024-", Key: "2024-"}}}}},
 		{"tags=a,b", cs{{4, query.OpEq, plain("a,b")}}},
-		{"page[eq]=3", cs{{6, query.OpEq, []query.Operand{number("3")}}}}, // a field with the name of a reserved parameter
+		// a field with the name of a reserved parameter
+		{"page[eq]=3", cs{{6, query.OpEq, []query.Operand{number("3")}}}},
 		{"x+y=1", cs{{7, query.OpEq, plain("1")}}},
 		{"x%20y[ne]=1", cs{{7, query.OpNe, plain("1")}}},
 		{"a[b]=1", cs{{8, query.OpEq, plain("1")}}},
@@ -323,7 +357,8 @@ func TestParse_repeatedLists(t *testing.T) {
 			continue
 		}
 		want, err := query.Parse(joined, catalog())
-		if err != nil || got.Canonical() != want.Canonical() || !slices.Equal(got.Sort, want.Sort) || !slices.Equal(got.Selected, want.Selected) {
+		if err != nil || got.Canonical() != want.Canonical() || !slices.Equal(got.Sort, want.Sort) ||
+			!slices.Equal(got.Selected, want.Selected) {
 			t.Errorf("%q: %+v, %v; want %+v", raw, got, err, want)
 		}
 	}

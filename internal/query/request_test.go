@@ -17,7 +17,8 @@ func diffRequests(want, got any) string {
 }
 
 // checkSame checks that two queries are the same request.
-func checkSame[Request any](t *testing.T, parse func(string, []herb.Field) (Request, error), fields []herb.Field, raw, want string) {
+func checkSame[Request any](t *testing.T, parse func(string, []herb.Field) (Request, error), fields []herb.Field, raw,
+	want string) {
 	t.Helper()
 	wanted, err := parse(want, fields)
 	got, err2 := parse(raw, fields)
@@ -28,7 +29,8 @@ func checkSame[Request any](t *testing.T, parse func(string, []herb.Field) (Requ
 
 // fuzzRequests checks that a query is rejected with a message, or meets check and is the same
 // request with its parameters encoded as this package encodes them.
-func fuzzRequests[Request any](f *testing.F, fields []herb.Field, parse func(string, []herb.Field) (Request, error), check func(Request) bool) {
+func fuzzRequests[Request any](f *testing.F, fields []herb.Field, parse func(string, []herb.Field) (Request, error),
+	check func(Request) bool) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		r, err := parse(raw, fields)
 		if err != nil {
@@ -54,15 +56,18 @@ func fuzzRequests[Request any](f *testing.F, fields []herb.Field, parse func(str
 func TestParse_spellings(t *testing.T) {
 	t.Parallel()
 	for want, raws := range map[string][]string{
-		"page=1&per_page=25":                    {"", "&", "page=1", "per_page=25&page=", "order=desc", "api_key=secret", "search=+"},
-		"page=1&per_page=100":                   {"per_page=100", "per_page=101", "per_page=0999"},
-		"sort=id&page=1&per_page=25":            {"sort=id", "order=asc&sort=id", "sort=id&order="},
-		"sort=id&order=desc&page=2&per_page=25": {"page=2&order=desc&sort=id", "sort=id&order=desc&page=02", "sort=-id&page=2"},
+		"page=1&per_page=25": {"", "&", "page=1", "per_page=25&page=", "order=desc",
+			"api_key=secret", "search=+"},
+		"page=1&per_page=100":        {"per_page=100", "per_page=101", "per_page=0999"},
+		"sort=id&page=1&per_page=25": {"sort=id", "order=asc&sort=id", "sort=id&order="},
+		"sort=id&order=desc&page=2&per_page=25": {"page=2&order=desc&sort=id", "sort=id&order=desc&page=02",
+			"sort=-id&page=2"},
 		"sort=-price%2Cid&page=1&per_page=25":   {"sort=-price,id", "order=&sort=-price%2Cid"},
 		"_fields=price%2Cid&page=1&per_page=25": {"_fields=price,id"},
 		"title%5Beq%5D=a&title%5Beq%5D=b&page=1&per_page=25": {
 			"title=a&title=b", "title=b&title=a", "title[in]=b,a", "title[eq]=a&title=b&title=a",
-			"%74itle=b&title[in]=a,b,a", "_filter=title%3Db&_filter=title%5Beq%5D%3Da", "title=b&_filter=title%5Bin%5D%3Da&_filter=",
+			"%74itle=b&title[in]=a,b,a", "_filter=title%3Db&_filter=title%5Beq%5D%3Da",
+			"title=b&_filter=title%5Bin%5D%3Da&_filter=",
 		},
 		"title%5Beq%5D=&page=1&per_page=25":             {"title=", "title", "title[empty]=true", "title[in]="},
 		"title%5Bne%5D=&page=1&per_page=25":             {"title[ne]=", "title[empty]=false"},
@@ -81,7 +86,8 @@ func TestParse_spellings(t *testing.T) {
 func TestParse_notations(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{
-		{Name: "price", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Group: ".", Decimal: ",", Missing: []string{"--", "NA"}}},
+		{Name: "price", Type: herb.TypeNumber, Filterable: true,
+			Notation: herb.Notation{Group: ".", Decimal: ",", Missing: []string{"--", "NA"}}},
 		{Name: "day", Type: herb.TypeDate, Filterable: true, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}},
 		{Name: "at", Type: herb.TypeDateTime, Filterable: true},
 		{Name: "ok", Type: herb.TypeBoolean, Filterable: true},
@@ -103,7 +109,8 @@ func TestParse_notations(t *testing.T) {
 	} {
 		checkSame(t, query.Parse, fields, raw, want)
 	}
-	for _, raw := range []string{"price[gt]=NA", "price=x", "day=2/29/2024", "at=10:00", "ok=1", "ok[prefix]=t", "price[lt]=--"} {
+	for _, raw := range []string{"price[gt]=NA", "price=x", "day=2/29/2024", "at=10:00", "ok=1", "ok[prefix]=t",
+		"price[lt]=--"} {
 		if _, err := query.Parse(raw, fields); herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("%q: %v; want an invalid request", raw, err)
 		}
@@ -126,7 +133,8 @@ func TestString_Listing(t *testing.T) {
 		{"the order of the dataset", "", newest, "sort=date&order=desc&page=1&per_page=25"},
 		{"ascending", "", herb.Order{Field: "id"}, "sort=id&page=1&per_page=25"},
 		{"none", "", herb.Order{}, "page=1&per_page=25"},
-		{"with filters and pages", "id=1&page=2&per_page=5", newest, "id%5Beq%5D=1&sort=date&order=desc&page=2&per_page=5"},
+		{"with filters and pages", "id=1&page=2&per_page=5", newest,
+			"id%5Beq%5D=1&sort=date&order=desc&page=2&per_page=5"},
 		{"an empty sort is none", "sort=", newest, "sort=date&order=desc&page=1&per_page=25"},
 		{"sort comes first", "sort=id", newest, "sort=id&page=1&per_page=25"},
 		{"and has its own direction", "sort=date", newest, "sort=date&page=1&per_page=25"},

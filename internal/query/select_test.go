@@ -39,7 +39,8 @@ func TestSelector(t *testing.T) {
 			encoded := record.AppendJSON(nil, fields)
 			var got bytes.Buffer
 			size, err := selector.Size(encoded)
-			if err := errors.Join(err, selector.Write(&got, encoded)); err != nil || got.String() != string(want) || size != len(want) {
+			if err := errors.Join(err, selector.Write(&got, encoded)); err != nil || got.String() != string(want) ||
+				size != len(want) {
 				t.Errorf("%v of %s: %s with %d bytes, %v; want %s", selected, encoded, got.String(), size, err, want)
 			}
 		}
@@ -53,7 +54,8 @@ func TestSelector_malformed(t *testing.T) {
 		t.Fatal(err)
 	}
 	selector := req.NewSelector(nil)
-	for _, record := range []string{"", "{", "{}", `{"a":"1"}`, `{"a":"1","b":"2","c":"3"}`, `{"a":"1","b":"2`, `{"a":"1","b":"2\`, `{"a":1,"b":2}`} {
+	for _, record := range []string{"", "{", "{}", `{"a":"1"}`, `{"a":"1","b":"2","c":"3"}`, `{"a":"1","b":"2`,
+		`{"a":"1","b":"2\`, `{"a":1,"b":2}`} {
 		_, err := selector.Size([]byte(record))
 		if written := selector.Write(io.Discard, []byte(record)); err == nil || written == nil {
 			t.Errorf("%s: %v, %v; want errors", record, err, written)

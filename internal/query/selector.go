@@ -20,7 +20,8 @@ func ParseTyped(ps Params) (bool, error) {
 
 // ErrTyped returns the error of a request with ParamTyped for a format without types.
 func ErrTyped(format string) error {
-	return herb.Invalidf("%q applies to JSON, NDJSON and GeoJSON, whose values have types; leave it out for %s", ParamTyped, format)
+	return herb.Invalidf("%q applies to JSON, NDJSON and GeoJSON, whose values have types; leave it out for %s",
+		ParamTyped, format)
 }
 
 // Types returns the types of the values that the request returns; nil if they are texts as written.
@@ -89,7 +90,8 @@ func (s *Selector) Write(out io.Writer, record []byte) (err error) {
 		_, err := out.Write(record)
 		return err
 	}
-	if s.members, err = herb.AppendMembers(s.members[:0], record, len(s.request.fields)); err != nil {
+	s.members, err = herb.AppendMembers(s.members[:0], record, len(s.request.fields))
+	if err != nil {
 		return err
 	}
 	separator := []byte{'{'}
@@ -116,7 +118,8 @@ func (s *Selector) writeMember(out io.Writer, position int) error {
 			return err
 		}
 		var err error
-		if value, err = s.typedValue(position, member); err != nil {
+		value, err = s.typedValue(position, member)
+		if err != nil {
 			return err
 		}
 	}
@@ -127,7 +130,8 @@ func (s *Selector) writeMember(out io.Writer, position int) error {
 // typedValue returns the value of a member as typed JSON. The result is valid until the next call.
 func (s *Selector) typedValue(position int, member []byte) ([]byte, error) {
 	field, column := &s.request.fields[position], s.types[position]
-	if encoded := herb.MemberValue(member); column.Kind == typed.Text && !field.Type.IsScalar() && len(encoded) > len(`""`) {
+	if encoded := herb.MemberValue(member); column.Kind == typed.Text && !field.Type.IsScalar() &&
+		len(encoded) > len(`""`) {
 		return encoded, nil // may be large
 	}
 	value, err := herb.MemberText(member)
@@ -151,7 +155,8 @@ func (r *Request) SelectStream(s Stream, types []typed.Column) Stream {
 		var buf bytes.Buffer
 		selector := r.NewSelector(types)
 		for record, err := range s.Records {
-			if buf.Reset(); err == nil {
+			buf.Reset()
+			if err == nil {
 				err = selector.Write(&buf, record)
 			}
 			if !yield(buf.Bytes(), err) || err != nil {

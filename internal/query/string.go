@@ -44,7 +44,8 @@ func Split(raw string) String {
 		switch {
 		case s.err != nil:
 		case p.Malformed:
-			s.err = herb.Invalidf("malformed query string: a %% must be followed by two hexadecimal digits; write %%25 for a percent sign")
+			s.err = herb.Invalidf("malformed query string: a %% must be followed by two hexadecimal digits; write " +
+				"%%25 for a percent sign")
 		case !p.isText():
 			s.err = herb.Invalidf("malformed query string: it is not UTF-8")
 		}
@@ -220,7 +221,8 @@ func (s String) only(isValid func(name string) bool, valid func() []string) (Par
 			if len(names) == 0 {
 				return nil, herb.Invalidf("unknown parameter %q; there are no parameters", clip(p.Name))
 			}
-			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), suggestion(clip(p.Name), names), joinNames(names))
+			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name),
+				suggestion(clip(p.Name), names), joinNames(names))
 		case p.Name == ParamAPIKey:
 		case slices.ContainsFunc(ps[:i], func(earlier Param) bool { return earlier.Name == p.Name }):
 			return nil, givenTwice(p.Name)
@@ -232,7 +234,8 @@ func (s String) only(isValid func(name string) bool, valid func() []string) (Par
 // check rejects a query string that is too long or malformed.
 func (s String) check() error {
 	if s.length > MaxQueryBytes {
-		return herb.Invalidf("the query string has %s bytes; at most %s are read", herb.Count(s.length), herb.FormatBytes(MaxQueryBytes))
+		return herb.Invalidf("the query string has %s bytes; at most %s are read", herb.Count(s.length),
+			herb.FormatBytes(MaxQueryBytes))
 	}
 	return s.err
 }

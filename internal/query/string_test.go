@@ -48,7 +48,8 @@ func TestString_CutVersion(t *testing.T) {
 		s := query.Split(c.raw)
 		version, rest, err := s.CutVersion()
 		if err != nil || version != c.version || rest.Encode() != c.rest {
-			t.Errorf("%q has version %q, rest %q, %v; want %q, %q", c.raw, version, rest.Encode(), err, c.version, c.rest)
+			t.Errorf("%q has version %q, rest %q, %v; want %q, %q", c.raw, version, rest.Encode(), err,
+				c.version, c.rest)
 		}
 		if version != "" && s.Encode() == rest.Encode() {
 			t.Errorf("%q was changed", c.raw)

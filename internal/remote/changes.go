@@ -30,7 +30,8 @@ func (c *Client) Changes(ctx context.Context, ref herb.Ref, from, to, query stri
 			yield(nil, err)
 			return
 		}
-		body, err := c.stream(ctx, request{method: http.MethodGet, path: datasetPath(ref) + "/changes.ndjson", params: params})
+		body, err := c.stream(ctx, request{method: http.MethodGet, path: datasetPath(ref) + "/changes.ndjson",
+			params: params})
 		if err != nil {
 			yield(nil, err)
 			return
@@ -53,7 +54,8 @@ func (c *Client) Changes(ctx context.Context, ref herb.Ref, from, to, query stri
 		case err != nil:
 			yield(nil, c.connectionError(ctx, err))
 		case n != s.Total()+1:
-			yield(nil, herb.Errorf(herb.CodeInternal, "the server returned %s, and announced %d", herb.Plural(max(n-1, 0), "change", "changes"), s.Total()))
+			yield(nil, herb.Errorf(herb.CodeInternal, "the server returned %s, and announced %d",
+				herb.Plural(max(n-1, 0), "change", "changes"), s.Total()))
 		}
 	}
 }
@@ -72,7 +74,8 @@ func (c *Client) stream(ctx context.Context, r request) (body io.ReadCloser, err
 			return got, nil
 		}
 		defer resp.Body.Close()
-		if got.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody)); err != nil {
+		got.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody))
+		if err != nil {
 			return got, c.connectionError(ctx, err)
 		}
 		return got, nil

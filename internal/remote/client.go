@@ -60,9 +60,11 @@ func New(opts Options) (*Client, error) {
 	u, err := url.Parse(opts.URL)
 	switch {
 	case err != nil || !IsURL(opts.URL) || u.Host == "":
-		return nil, herb.Invalidf("%q is not the address of a server; write it like https://example.org", herb.Address(opts.URL))
+		return nil, herb.Invalidf("%q is not the address of a server; write it like https://example.org",
+			herb.Address(opts.URL))
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, herb.Invalidf("the address of a server has no user, query or fragment; write it like https://%s", u.Host)
+		return nil, herb.Invalidf("the address of a server has no user, query or fragment; write it like https://%s",
+			u.Host)
 	}
 	if opts.Pause == nil {
 		opts.Pause = pause
@@ -120,7 +122,8 @@ type reply struct {
 // decode decodes the body of a reply.
 func (r reply) decode(into any) error {
 	if err := json.Unmarshal(r.body, into); err != nil {
-		return herb.Wrap(herb.CodeInternal, err, "the server returned an unexpected body with status %d; is it Herbarium?", r.status)
+		return herb.Wrap(herb.CodeInternal, err,
+			"the server returned an unexpected body with status %d; is it Herbarium?", r.status)
 	}
 	return nil
 }
@@ -136,7 +139,8 @@ func (c *Client) do(ctx context.Context, r request) (reply, error) {
 func (c *Client) retry(ctx context.Context, send func() (reply, error)) (reply, error) {
 	for attempt := 1; ; attempt++ {
 		got, err := send()
-		if err == nil && !isTemporary(got.status) || attempt == maxAttempts || ctx.Err() != nil || errors.Is(err, errLocal) {
+		if err == nil && !isTemporary(got.status) || attempt == maxAttempts || ctx.Err() != nil ||
+			errors.Is(err, errLocal) {
 			return got, err
 		}
 		wait, reason := firstPause<<(attempt-1), err

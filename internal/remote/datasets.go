@@ -21,7 +21,8 @@ func (c *Client) History(ctx context.Context, ref herb.Ref) (list versions.Summa
 	}
 	i := slices.IndexFunc(list.Versions, func(v versions.Summary) bool { return v.Live })
 	if i < 0 {
-		return list, "", herb.Errorf(herb.CodeInternal, "the server returned no live version of %s; is it Herbarium?", ref)
+		return list, "", herb.Errorf(herb.CodeInternal, "the server returned no live version of %s; is it Herbarium?",
+			ref)
 	}
 	return list, list.Versions[i].Version, nil
 }
@@ -60,7 +61,8 @@ func (c *Client) Rollback(ctx context.Context, ref herb.Ref, version string, giv
 	if err != nil {
 		return "", err
 	}
-	r := request{method: http.MethodPost, path: datasetPath(ref) + "/rollback", params: url.Values{}, header: ifMatch(live)}
+	r := request{method: http.MethodPost, path: datasetPath(ref) + "/rollback", params: url.Values{},
+		header: ifMatch(live)}
 	for _, c := range given {
 		r.params.Set(c.Parameter(), "true")
 	}

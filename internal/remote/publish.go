@@ -53,8 +53,9 @@ func (c *Client) Publish(ctx context.Context, f File, report func(progress.Progr
 	}
 	r := request{
 		method: http.MethodPut, path: datasetPath(f.Ref) + "/source", params: url.Values{}, size: body.size(),
-		header: map[string]string{"Content-Digest": "sha-256=:" + digest + ":", "Prefer": waitForResult, "Content-Type": contentType},
-		body:   func() io.Reader { return body.reader(steps.Bytes(phaseSend)) },
+		header: map[string]string{"Content-Digest": "sha-256=:" + digest + ":", "Prefer": waitForResult,
+			"Content-Type": contentType},
+		body: func() io.Reader { return body.reader(steps.Bytes(phaseSend)) },
 	}
 	if f.Descriptor == nil && f.Name != "" { // a form has the name
 		r.header["Content-Disposition"] = mime.FormatMediaType("attachment", map[string]string{"filename": f.Name})
@@ -107,7 +108,8 @@ func (c *Client) follow(ctx context.Context, got reply, steps *progress.Reporter
 		}
 		switch {
 		case ctx.Err() != nil:
-			return got, herb.Wrap(herb.CodeUnavailable, context.Cause(ctx), "the server goes on with the publish; its state is at %s%s", c.base, path)
+			return got, herb.Wrap(herb.CodeUnavailable, context.Cause(ctx),
+				"the server goes on with the publish; its state is at %s%s", c.base, path)
 		case err != nil:
 			return got, err
 		case got.status != http.StatusOK:
@@ -151,7 +153,8 @@ func (f File) body() (b sendBody, contentType string) {
 		file["filename"] = f.Name
 	}
 	part := func(disposition map[string]string) string {
-		return "--" + boundary + "\r\nContent-Disposition: " + mime.FormatMediaType("form-data", disposition) + "\r\n\r\n"
+		return "--" + boundary + "\r\nContent-Disposition: " +
+			mime.FormatMediaType("form-data", disposition) + "\r\n\r\n"
 	}
 	b.before = part(map[string]string{"name": "descriptor"}) + string(f.Descriptor) + "\r\n" + part(file)
 	b.after = "\r\n--" + boundary + "--\r\n"
@@ -164,7 +167,8 @@ func (b sendBody) size() int64 { return int64(len(b.before)) + b.content.Size() 
 func (b sendBody) reader(report func(done, total int64)) io.Reader {
 	content := io.NewSectionReader(b.content, 0, b.content.Size())
 	return &reportingReader{
-		Reader: io.MultiReader(strings.NewReader(b.before), content, strings.NewReader(b.after)), total: b.size(), report: report,
+		Reader: io.MultiReader(strings.NewReader(b.before), content, strings.NewReader(b.after)), total: b.size(),
+		report: report,
 	}
 }
 

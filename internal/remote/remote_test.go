@@ -59,7 +59,8 @@ func serve(t *testing.T) (url, key string) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, pr) }()
 	var created bytes.Buffer
-	if code := cli.Run(ctx, []string{"keys", "create", "--name", "ci", "--scope", "publish"}, cli.Terminal{Out: &created, Err: log, Env: env}); code != 0 {
+	if code := cli.Run(ctx, []string{"keys", "create", "--name", "ci", "--scope", "publish"},
+		cli.Terminal{Out: &created, Err: log, Env: env}); code != 0 {
 		t.Fatalf("cannot create a key: %s", log)
 	}
 	return url, strings.TrimSpace(created.String())
@@ -107,7 +108,8 @@ func file(dataset, content string) remote.File {
 	if err != nil {
 		panic(err)
 	}
-	return remote.File{Ref: ref, Content: io.NewSectionReader(strings.NewReader(content), 0, int64(len(content))), Name: "file.csv"}
+	return remote.File{Ref: ref, Content: io.NewSectionReader(strings.NewReader(content), 0, int64(len(content))),
+		Name: "file.csv"}
 }
 
 func TestPublish_retries(t *testing.T) {
@@ -123,8 +125,10 @@ func TestPublish_retries(t *testing.T) {
 		{faults: []string{"lost"}, pauses: "[1s]"},
 		{faults: []string{"unheard"}, pauses: "[1s]", unchanged: true},
 		{faults: []string{"lost", "503", "lost"}, pauses: "[1s 7s 4s]"},
-		{faults: []string{"lost", "lost", "lost", "lost", "lost"}, pauses: "[1s 2s 4s 8s]", message: "no response from " + url + ": connection reset"},
-		{faults: []string{"503", "503", "503", "503", "503"}, pauses: "[7s 7s 7s 8s]", message: "the server returned the status 503 Service Unavailable"},
+		{faults: []string{"lost", "lost", "lost", "lost", "lost"}, pauses: "[1s 2s 4s 8s]",
+			message: "no response from " + url + ": connection reset"},
+		{faults: []string{"503", "503", "503", "503", "503"}, pauses: "[7s 7s 7s 8s]",
+			message: "the server returned the status 503 Service Unavailable"},
 	} {
 		connection := &transport{faults: c.faults}
 		pauses := []time.Duration{}
@@ -141,14 +145,16 @@ func TestPublish_retries(t *testing.T) {
 			if err == nil || err.Error() != c.message || herb.CodeOf(err) != herb.CodeUnavailable {
 				t.Errorf("%q: error %v; want %q", c.faults, err, c.message)
 			}
-		} else if err != nil || (result.Status == versions.StatusUnchanged) != c.unchanged || result.Records != 1 || result.Version == "" {
+		} else if err != nil || (result.Status == versions.StatusUnchanged) != c.unchanged || result.Records != 1 ||
+			result.Version == "" {
 			t.Errorf("%q: %+v, %v", c.faults, result, err)
 		}
 		if got := fmt.Sprint(pauses); got != c.pauses {
 			t.Errorf("%q: pauses %s; want %s", c.faults, got, c.pauses)
 		}
 		for _, r := range connection.requests {
-			if d := r.Header.Get("Content-Digest"); d == "" || d != connection.requests[0].Header.Get("Content-Digest") {
+			if d := r.Header.Get("Content-Digest"); d == "" ||
+				d != connection.requests[0].Header.Get("Content-Digest") {
 				t.Errorf("%q: the digest is %q", c.faults, d)
 			}
 		}
@@ -181,17 +187,21 @@ func TestPublish_follow(t *testing.T) {
 		replies = replies[1:]
 	}))
 	defer server.Close()
-	client, err := remote.New(remote.Options{URL: server.URL + "/data/", Key: "k", Pause: func(context.Context, time.Duration) error { return nil }})
+	client, err := remote.New(remote.Options{URL: server.URL + "/data/", Key: "k",
+		Pause: func(context.Context, time.Duration) error { return nil }})
 	must.NoError(t, err)
 	var phases []string
 	result, err := client.Publish(t.Context(), file("shop/d", "a\n1\n"), func(p progress.Progress) {
 		phases = append(phases, fmt.Sprintf("%s %d/%d", p.Phase, p.Done, p.Total))
 	})
-	if herb.CodeOf(err) != herb.CodeRejected || err.Error() != "rejected: a field is gone" || len(result.Changes) != 1 || result.Records != 3 {
+	if herb.CodeOf(err) != herb.CodeRejected || err.Error() != "rejected: a field is gone" ||
+		len(result.Changes) != 1 || result.Records != 3 {
 		t.Errorf("%+v, %v", result, err)
 	}
-	const put, first, second = "PUT /data/api/v1/shop/d/source k", "GET /data/api/v1/publishes/abc k", "GET /data/api/v1/publishes/def k"
-	if got, want := strings.Join(requests, "\n"), strings.Join([]string{put, first, first, first, put, second}, "\n"); got != want {
+	const put, first, second = "PUT /data/api/v1/shop/d/source k", "GET /data/api/v1/publishes/abc k",
+		"GET /data/api/v1/publishes/def k"
+	if got, want := strings.Join(requests, "\n"), strings.Join([]string{put, first, first, first, put, second},
+		"\n"); got != want {
 		t.Errorf("the requests are\n%s\nwant\n%s", got, want)
 	}
 	for _, want := range []string{"computing the digest 4/4", "uploading 4/4", "indexing 5/10"} {
@@ -204,16 +214,19 @@ func TestPublish_follow(t *testing.T) {
 // TestPublish_redirect checks that the key is not sent to another server.
 func TestPublish_redirect(t *testing.T) {
 	t.Parallel()
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	other := httptest.NewServer(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
 	defer other.Close()
 	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer server.Close()
 	client, err := remote.New(remote.Options{URL: server.URL, Key: "k"})
 	must.NoError(t, err)
-	if _, err = client.Publish(t.Context(), file("shop/d", "a\n1\n"), nil); err == nil || !strings.Contains(err.Error(), "redirects to "+other.URL) {
+	_, err = client.Publish(t.Context(), file("shop/d", "a\n1\n"), nil)
+	if err == nil || !strings.Contains(err.Error(), "redirects to "+other.URL) {
 		t.Errorf("error %v", err)
 	}
-	if _, err = client.Report(t.Context(), herb.Ref{Namespace: "shop", Name: "d"}, ""); err == nil || !strings.Contains(err.Error(), "redirects to "+other.URL) {
+	_, err = client.Report(t.Context(), herb.Ref{Namespace: "shop", Name: "d"}, "")
+	if err == nil || !strings.Contains(err.Error(), "redirects to "+other.URL) {
 		t.Errorf("error %v", err)
 	}
 }

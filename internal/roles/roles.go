@@ -35,37 +35,48 @@ const (
 // one.
 func roleOf(word string) Role {
 	switch word {
-	case "zip", "zipcode", "postcode", "postalcode", "postleitzahl", "plz", "postnummer", "postnr", "postnumero", "codepostal", "codigopostal",
-		"phone", "telephone", "tel", "telefon", "telefono", "telefone", "telefoonnummer", "telefonnummer", "puhelin", "fax", "mobilenumber", "mobileno",
+	case "zip", "zipcode", "postcode", "postalcode", "postleitzahl", "plz", "postnummer", "postnr", "postnumero",
+		"codepostal", "codigopostal",
+		"phone", "telephone", "tel", "telefon", "telefono", "telefone", "telefoonnummer", "telefonnummer", "puhelin",
+		"fax", "mobilenumber", "mobileno",
 		"fips", "geoid", "insee", "ags", "gemeindeschlussel", "istat", "teryt", "siren", "siret", "nuts", "lau",
-		"isbn", "issn", "ean", "upc", "gtin", "barcode", "asin", "isin", "iban", "bic", "ssn", "taxid", "vatnumber", "vatno", "vatid",
+		"isbn", "issn", "ean", "upc", "gtin", "barcode", "asin", "isin", "iban", "bic", "ssn", "taxid", "vatnumber",
+		"vatno", "vatid",
 		"nif", "cif", "cnpj", "cpf", "regon", "pesel", "kvk", "orgnr":
 		return Code
 	case "code", "codes", "kode", "kod", "codigo", "codice", "schlussel",
 		"account", "accountnumber", "accountno", "konto", "kontonummer", "cuenta", "conto", "compte":
 		return WeakCode
-	case "id", "ids", "identifier", "uid", "uuid", "guid", "key", "nr", "no", "number", "nummer", "numero", "num", "kennung", "matricule", "sku":
+	case "id", "ids", "identifier", "uid", "uuid", "guid", "key", "nr", "no", "number", "nummer", "numero", "num",
+		"kennung", "matricule", "sku":
 		return Identifier
 	case "year", "years", "yr", "jahr", "annee", "ano", "anno":
 		return Year
 	case "date", "dates", "day", "datum", "fecha", "data", "dato", "dt":
 		return Date
-	case "duration", "runtime", "runningtime", "elapsed", "elapsedtime", "length", "laptime", "dauer", "laufzeit", "duree", "duracion", "duracao", "durata":
+	case "duration", "runtime", "runningtime", "elapsed", "elapsedtime", "length", "laptime", "dauer", "laufzeit",
+		"duree", "duracion", "duracao", "durata":
 		return Length
-	case "score", "scores", "result", "results", "ratio", "odds", "ergebnis", "endstand", "resultat", "resultado", "risultato", "uitslag", "wynik":
+	case "score", "scores", "result", "results", "ratio", "odds", "ergebnis", "endstand", "resultat", "resultado",
+		"risultato", "uitslag", "wynik":
 		return Result
-	case "amount", "balance", "betrag", "budget", "cost", "costs", "earnings", "fee", "gdp", "gehalt", "income", "lohn", "pay", "preis", "price", "prices",
-		"prix", "profit", "rent", "revenue", "salaire", "salaries", "salary", "sales", "umsatz", "vat", "wage", "wages", "usd", "eur", "gbp", "chf",
+	case "amount", "balance", "betrag", "budget", "cost", "costs", "earnings", "fee", "gdp", "gehalt", "income", "lohn",
+		"pay", "preis", "price", "prices",
+		"prix", "profit", "rent", "revenue", "salaire", "salaries", "salary", "sales", "umsatz", "vat", "wage", "wages",
+		"usd", "eur", "gbp", "chf",
 		"average", "avg", "count", "maximum", "mean", "median", "minimum", "rating", "size", "sum", "total", "value",
-		"calls", "cases", "deaths", "employees", "inhabitants", "pop", "population", "steps", "subscriptions", "views", "visitors", "votes",
-		"altitude", "area", "capacity", "depth", "distance", "elevation", "energy", "gewicht", "height", "kg", "km", "mag", "magnitude", "mass", "mileage",
+		"calls", "cases", "deaths", "employees", "inhabitants", "pop", "population", "steps", "subscriptions", "views",
+		"visitors", "votes",
+		"altitude", "area", "capacity", "depth", "distance", "elevation", "energy", "gewicht", "height", "kg", "km",
+		"mag", "magnitude", "mass", "mileage",
 		"power", "pressure", "speed", "temperature", "volume", "weight", "width":
 		return Measure
 	case "latitude", "lat", "latitud", "latitudine", "breitengrad", "decimallatitude":
 		return Latitude
 	case "longitude", "long", "lon", "lng", "longitud", "longitudine", "langengrad", "decimallongitude":
 		return Longitude
-	case "coordinates", "coordinate", "coords", "coord", "location", "position", "gps", "geo", "geolocation", "point", "geopoint",
+	case "coordinates", "coordinate", "coords", "coord", "location", "position", "gps", "geo", "geolocation",
+		"point", "geopoint",
 		"latlon", "latlong", "latlng", "lonlat", "longlat", "lnglat", "latitudelongitude", "longitudelatitude":
 		return Position
 	case "tags", "taglist", "keywords", "labels", "topics":
@@ -74,7 +85,8 @@ func roleOf(word string) Role {
 	switch {
 	case len(word) > len("valid") && strings.HasSuffix(word, "code"):
 		return WeakCode
-	case len(word) > len("valid") && strings.HasSuffix(word, "id") && !slices.Contains([]string{"hybrid", "invalid", "liquid", "prepaid", "unpaid"}, word):
+	case len(word) > len("valid") && strings.HasSuffix(word, "id") &&
+		!slices.Contains([]string{"hybrid", "invalid", "liquid", "prepaid", "unpaid"}, word):
 		return Identifier
 	}
 	return None
@@ -123,7 +135,8 @@ func Stem(name string, role Role) (stem string, ok bool) {
 		}
 	}
 	joined := strings.Join(words, " ")
-	for _, suffix := range map[Role][]string{Latitude: {"latitude", "lat"}, Longitude: {"longitude", "long", "lon", "lng"}}[role] {
+	for _, suffix := range map[Role][]string{Latitude: {"latitude", "lat"},
+		Longitude: {"longitude", "long", "lon", "lng"}}[role] {
 		if stem, ok := strings.CutSuffix(joined, suffix); ok {
 			return stem, true
 		}
@@ -172,5 +185,6 @@ func split(name string) []string {
 }
 
 func isRemark(word string) bool {
-	return '0' <= word[0] && word[0] <= '9' || slices.Contains([]string{"deg", "degree", "degrees", "dd", "wgs"}, strings.TrimRight(word, "0123456789"))
+	return '0' <= word[0] && word[0] <= '9' ||
+		slices.Contains([]string{"deg", "degree", "degrees", "dd", "wgs"}, strings.TrimRight(word, "0123456789"))
 }

@@ -44,7 +44,8 @@ func (r *Reader) StreamGroups(ctx context.Context, q *query.AggregateRequest) (s
 // rowOverhead is the memory of a group of a stream beside its texts.
 const rowOverhead = 160
 
-func (r *Reader) aggregate(ctx context.Context, q *query.AggregateRequest, read func(*guard.Steps, *aggregate.Result) error) error {
+func (r *Reader) aggregate(ctx context.Context, q *query.AggregateRequest,
+	read func(*guard.Steps, *aggregate.Result) error) error {
 	return r.evaluate(ctx, q.Request, forCounting, nil, func(m *matches) error {
 		in := aggregate.Input{Fields: r.Fields(), Columns: r.columns, Records: r.Len(), Set: m.selection()}
 		in.Value = func(record uint32, field int) string {

@@ -43,8 +43,10 @@ func TestAggregate_memory(t *testing.T) {
 	} {
 		q := parseAggregate(t, tt.raw, cancelFields())
 		var p listtest.Pacer
-		if _, err := r.Aggregate(query.WithPacer(t.Context(), &p), q); err != nil || p.Peak < tt.least*cancelRecords || p.Held != 0 {
-			t.Errorf("%s: reserved %d bytes, %d after the query, error %v; want at least %d", tt.raw, p.Peak, p.Held, err, tt.least*cancelRecords)
+		if _, err := r.Aggregate(query.WithPacer(t.Context(), &p), q); err != nil || p.Peak < tt.least*cancelRecords ||
+			p.Held != 0 {
+			t.Errorf("%s: reserved %d bytes, %d after the query, error %v; want at least %d", tt.raw, p.Peak, p.Held,
+				err, tt.least*cancelRecords)
 		}
 		full := listtest.Pacer{Full: errors.New("no memory")}
 		if _, err := r.Aggregate(query.WithPacer(t.Context(), &full), q); !errors.Is(err, full.Full) {
@@ -68,10 +70,12 @@ func TestAggregate_combinations(t *testing.T) {
 	list := strings.Join(elements, ",")
 	r := openBuilt(t, fields, slices.Repeat([]herb.Record{{list, list, "1"}}, 900), segment.Options{FS: unsynced{}})
 	for raw, want := range map[string]string{
-		"_by=a&_by=b": "", "_by=a&_measure=sum:n": "", "_by=a&_by=b&_measure=sum:n": "combination", "_by=a&_by=b&_measure=distinct:a": "combination",
+		"_by=a&_by=b": "", "_by=a&_measure=sum:n": "", "_by=a&_by=b&_measure=sum:n": "combination",
+		"_by=a&_by=b&_measure=distinct:a": "combination",
 	} {
 		_, err := r.Aggregate(t.Context(), parseAggregate(t, raw, fields))
-		if want == "" && err != nil || want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), want)) {
+		if want == "" && err != nil || want != "" &&
+			(herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v; want %q", raw, err, want)
 		}
 	}
@@ -95,7 +99,8 @@ func TestAggregate_longNumbers(t *testing.T) {
 		raw    string
 		want   []string // nil: rejected
 	}{
-		{"within the limit", []string{whole, fraction, "-3", "0.25"}, measures, []string{exact.FloatString(999), "-3", "4"}},
+		{"within the limit", []string{whole, fraction, "-3", "0.25"}, measures,
+			[]string{exact.FloatString(999), "-3", "4"}},
 		{"one value", []string{whole}, "_measure=median:n&_measure=max:n", []string{whole, whole}},
 		{"more decimals than 16 bits", []string{"1", "0." + strings.Repeat("1", 70_000)}, measures, nil},
 		{"more digits", []string{"1", whole + "0"}, "_measure=mean:n", nil},
@@ -103,12 +108,14 @@ func TestAggregate_longNumbers(t *testing.T) {
 			"ratio and deviation", []string{whole, "-" + whole}, "_measure=ratio:n/n&_measure=stddev:n&n[gt]=0",
 			[]string{"1", ""},
 		},
-		{"deviation", []string{whole, "-" + whole}, "_measure=stddev:n", []string{"141421356237310" + strings.Repeat("0", 986)}},
+		{"deviation", []string{whole, "-" + whole}, "_measure=stddev:n",
+			[]string{"141421356237310" + strings.Repeat("0", 986)}},
 		{"deviation of decimals", []string{fraction, "0.777"}, "_measure=stddev:n", []string{"0.00054997194092287"}},
 		{"deviation of more digits", []string{"1", whole + "0"}, "_measure=stddev:n", nil},
 		{"ratio of more digits", []string{"1", whole + "0"}, "_measure=ratio:n/n", nil},
 		{"median of more digits", []string{"1", whole + "0"}, "_measure=median:n", nil},
-		{"no sum of more digits", []string{"1", whole + "0"}, "_measure=max:n&_measure=distinct:n", []string{whole + "0", "2"}},
+		{"no sum of more digits", []string{"1", whole + "0"}, "_measure=max:n&_measure=distinct:n",
+			[]string{whole + "0", "2"}},
 	} {
 		records := make([]herb.Record, len(tt.values))
 		for i, v := range tt.values {
@@ -117,7 +124,8 @@ func TestAggregate_longNumbers(t *testing.T) {
 		r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 		got, err := r.Aggregate(t.Context(), parseAggregate(t, tt.raw, fields))
 		switch {
-		case tt.want == nil && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "more than 1000 digits")):
+		case tt.want == nil && (herb.CodeOf(err) != herb.CodeInvalid ||
+			!strings.Contains(err.Error(), "more than 1000 digits")):
 			t.Errorf("%s: %v", tt.name, err)
 		case tt.want != nil && (err != nil || !slices.Equal(got.Rows[0].Values, tt.want)):
 			t.Errorf("%s: %v, %v", tt.name, got.Rows, err)
@@ -128,13 +136,15 @@ func TestAggregate_longNumbers(t *testing.T) {
 // TestAggregate_resultSize rejects a result whose values are too large to return.
 func TestAggregate_resultSize(t *testing.T) {
 	t.Parallel()
-	fields := []herb.Field{{Name: "id", Type: herb.TypeNumber, Filterable: true}, {Name: "text", Type: herb.TypeText, Filterable: true}}
+	fields := []herb.Field{{Name: "id", Type: herb.TypeNumber, Filterable: true},
+		{Name: "text", Type: herb.TypeText, Filterable: true}}
 	records := make([]herb.Record, 20)
 	for i := range records {
 		records[i] = herb.Record{fmt.Sprint(i), fmt.Sprint(i) + strings.Repeat("x", 1<<20)}
 	}
 	r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
-	for raw, want := range map[string]herb.Code{"_by=id&_measure=max:text": herb.CodeInvalid, "_by=id&_measure=max:text&_top=10": herb.CodeOf(nil)} {
+	for raw, want := range map[string]herb.Code{"_by=id&_measure=max:text": herb.CodeInvalid,
+		"_by=id&_measure=max:text&_top=10": herb.CodeOf(nil)} {
 		if _, err := r.Aggregate(t.Context(), parseAggregate(t, raw, fields)); herb.CodeOf(err) != want {
 			t.Errorf("%s: %v", raw, err)
 		}
@@ -145,23 +155,27 @@ func TestAggregate_resultSize(t *testing.T) {
 // record matches.
 func TestAggregate_unusedZone(t *testing.T) {
 	t.Parallel()
-	fields := []herb.Field{{Name: "at", Type: herb.TypeDateTime, Filterable: true}, {Name: "local", Type: herb.TypeDateTime, Filterable: true}}
+	fields := []herb.Field{{Name: "at", Type: herb.TypeDateTime, Filterable: true},
+		{Name: "local", Type: herb.TypeDateTime, Filterable: true}}
 	r := openBuilt(t, fields, []herb.Record{
 		{"2024-01-01T10:00:00", "2024-01-01T10:00:00"}, {"2024-07-01T23:30:00Z", "2024-07-01 00:00"}, {"", ""},
 	}, segment.Options{FS: unsynced{}})
 	const unused = `_zone has no effect: it applies to datetimes with a zone, and no value of "local" has one; remove it`
 	for raw, want := range map[string]string{
-		"_by=at:day": "", "_by=local:day": unused, "_by=local:weekday": unused, "_by=local:hour&local[lt]=2000-01-01": unused, "_by=local:day&_by=at:hour": "",
+		"_by=at:day": "", "_by=local:day": unused, "_by=local:weekday": unused,
+		"_by=local:hour&local[lt]=2000-01-01": unused, "_by=local:day&_by=at:hour": "",
 		"_by=at:hour_of_day&at[lt]=2000-01-01": "", "_by=local:month&_by=local:hour_of_day": unused,
 	} {
 		q := parseAggregate(t, raw+"&_zone=Europe/Berlin", fields)
 		for range 2 { // what is known of the column is kept
 			_, err := r.Aggregate(t.Context(), q)
-			if (err != nil) != (want != "") || err != nil && (herb.MessageOf(err) != want || herb.CodeOf(err) != herb.CodeInvalid) {
+			if (err != nil) != (want != "") || err != nil &&
+				(herb.MessageOf(err) != want || herb.CodeOf(err) != herb.CodeInvalid) {
 				t.Errorf("%s: %v; want %q", raw, err, want)
 			}
 		}
-		if q.AnyZone = true; want != "" {
+		q.AnyZone = true
+		if want != "" {
 			if _, err := r.Aggregate(t.Context(), q); err != nil {
 				t.Errorf("%s, with any zone: %v", raw, err)
 			}
@@ -172,8 +186,10 @@ func TestAggregate_unusedZone(t *testing.T) {
 // FuzzNumbers compares measures of numbers in any notation of a field with those of math/big.
 func FuzzNumbers(f *testing.F) {
 	for _, s := range [][3]string{
-		{"1", "1.0", "-0.0"}, {"9223372036854775807", "9223372036854775807", "-1"}, {"1e400", "1e-400", "-.5"}, {"0." + strings.Repeat("3", 999), "7", "12.50"},
-		{strings.Repeat("9", 1000), "-" + strings.Repeat("9", 1000), "1"}, {"4611686018427387903", "0.1", "+2"}, {"\u22125", " 5 ", "1e2"},
+		{"1", "1.0", "-0.0"}, {"9223372036854775807", "9223372036854775807", "-1"}, {"1e400", "1e-400", "-.5"},
+		{"0." + strings.Repeat("3", 999), "7", "12.50"},
+		{strings.Repeat("9", 1000), "-" + strings.Repeat("9", 1000), "1"}, {"4611686018427387903", "0.1", "+2"},
+		{"\u22125", " 5 ", "1e2"},
 	} {
 		f.Add(s[0], s[1], s[2])
 	}
@@ -200,7 +216,8 @@ func FuzzNumbers(f *testing.F) {
 			records = append(records, herb.Record{value})
 		}
 		r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
-		got, err := r.Aggregate(t.Context(), parseAggregate(t, "_measure=sum:n&_measure=min:n&_measure=max:n&_measure=median:n", fields))
+		got, err := r.Aggregate(t.Context(),
+			parseAggregate(t, "_measure=sum:n&_measure=min:n&_measure=max:n&_measure=median:n", fields))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +238,8 @@ func TestAggregate_measures(t *testing.T) {
 	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true}}
 	r := openBuilt(t, fields, []herb.Record{{"2"}, {"1"}, {""}, {"15"}, {"10"}, {"2"}}, segment.Options{})
 	want := map[query.MeasureKind]string{
-		query.MeasureCount: "6", query.MeasureFilled: "5", query.MeasureDistinct: "4", query.MeasureSum: "30", query.MeasureMean: "6",
+		query.MeasureCount: "6", query.MeasureFilled: "5", query.MeasureDistinct: "4", query.MeasureSum: "30",
+		query.MeasureMean:   "6",
 		query.MeasureMedian: "2", query.MeasurePercentile: "10", query.MeasureMin: "1", query.MeasureMax: "15",
 		query.MeasureStdDev: "6.20483682299543", query.MeasureRatio: "1",
 	}
@@ -243,19 +261,24 @@ func TestAggregate_measures(t *testing.T) {
 // BenchmarkAggregate compares the cost of measures, and of groups by interval and by cycle.
 func BenchmarkAggregate(b *testing.B) {
 	fields := []herb.Field{
-		{Name: "category", Type: herb.TypeText, Filterable: true}, {Name: "at", Type: herb.TypeDateTime, Filterable: true},
-		{Name: "price", Type: herb.TypeNumber, Filterable: true}, {Name: "weight", Type: herb.TypeNumber, Filterable: true},
+		{Name: "category", Type: herb.TypeText, Filterable: true},
+		{Name: "at", Type: herb.TypeDateTime, Filterable: true},
+		{Name: "price", Type: herb.TypeNumber, Filterable: true},
+		{Name: "weight", Type: herb.TypeNumber, Filterable: true},
 	}
 	records := make([]herb.Record, 100_000)
 	start := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range records {
 		at := start.Add(time.Duration(i*7919%90_000_000) * time.Second).Format(time.DateTime)
-		records[i] = herb.Record{fmt.Sprint("c", i%2000), at, fmt.Sprintf("%d.%02d", i*31%1000, i%100), fmt.Sprint(i * 17 % 5000)}
+		records[i] = herb.Record{fmt.Sprint("c", i%2000), at, fmt.Sprintf("%d.%02d", i*31%1000, i%100),
+			fmt.Sprint(i * 17 % 5000)}
 	}
 	r := openBuilt(b, fields, records, segment.Options{FS: unsynced{}})
 	for _, raw := range []string{
-		"_by=category&_measure=mean:price", "_by=category&_measure=stddev:price", "_by=category&_measure=ratio:price/weight",
-		"_by=category&_measure=mean:price&_measure=mean:weight", "_by=at:month", "_by=at:day", "_by=at:weekday", "_by=at:month_of_year", "_by=at:hour", "_by=at:hour_of_day",
+		"_by=category&_measure=mean:price", "_by=category&_measure=stddev:price",
+		"_by=category&_measure=ratio:price/weight",
+		"_by=category&_measure=mean:price&_measure=mean:weight", "_by=at:month", "_by=at:day", "_by=at:weekday",
+		"_by=at:month_of_year", "_by=at:hour", "_by=at:hour_of_day",
 	} {
 		q, err := query.ParseAggregate(raw+"&_top=1000", fields)
 		if err != nil {
@@ -285,14 +308,16 @@ func TestStreamGroups(t *testing.T) {
 		return strings.Join(all, ",")
 	}
 	fields := []herb.Field{
-		{Name: "a", Type: herb.TypeList, Filterable: true}, {Name: "b", Type: herb.TypeList, Filterable: true}, {Name: "long", Type: herb.TypeText, Filterable: true},
+		{Name: "a", Type: herb.TypeList, Filterable: true}, {Name: "b", Type: herb.TypeList, Filterable: true},
+		{Name: "long", Type: herb.TypeText, Filterable: true},
 	}
 	var all []herb.Record
 	for i := range records {
 		all = append(all, herb.Record{list("a", i), list("b", i), fmt.Sprint(i) + strings.Repeat("x", 80<<10)})
 	}
 	r := openBuilt(t, fields, all, segment.Options{FS: unsynced{}})
-	for raw, rows := range map[string]int{"_by=a&_by=b": records * elements * elements, "_by=long&_measure=min:long&_measure=max:long": records} {
+	for raw, rows := range map[string]int{"_by=a&_by=b": records * elements * elements,
+		"_by=long&_measure=min:long&_measure=max:long": records} {
 		q, err := query.Split(raw).AggregateExport(fields)
 		must.NoError(t, err)
 		p := &listtest.Pacer{}
@@ -312,7 +337,8 @@ func TestStreamGroups(t *testing.T) {
 		if rows > query.MaxGroupsReturned && p.Held == 0 || rows == records && size <= query.MaxAggregateBytes {
 			t.Errorf("%s: %d bytes reserved, %d bytes of texts", raw, p.Held, size)
 		}
-		if groups.Release(); p.Held != 0 {
+		groups.Release()
+		if p.Held != 0 {
 			t.Errorf("%s: %d bytes reserved after the release", raw, p.Held)
 		}
 	}

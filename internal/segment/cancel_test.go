@@ -42,7 +42,8 @@ func cancelFields() []herb.Field {
 		{Name: "size", Type: herb.TypeNumber},                  // unique values
 		{Name: "group", Type: herb.TypeText, Searchable: true}, // three values
 		{Name: "number", Type: herb.TypeNumber},                // a thousand values
-		{Name: "body", Type: herb.TypeText, Searchable: true},  // a unique word, and common words with different frequencies
+		// a unique word, and common words with different frequencies
+		{Name: "body", Type: herb.TypeText, Searchable: true},
 	}
 	for i := range fields {
 		fields[i].Filterable, fields[i].Sortable = true, true
@@ -146,9 +147,11 @@ func TestCancel(t *testing.T) {
 		{"list: phrase with a prefix", "search=" + url.QueryEscape(`rose-f*`), list, pass},
 		{"list: exclusion", "search=" + url.QueryEscape(`-"rose moss"`), list, 1},
 		{"list: first page by relevance", "search=rose", list, 1},
-		{"list: prefix of words, by relevance", "search=" + url.QueryEscape("w09* rose") + "&page=50&per_page=100", list, pass / 10},
+		{"list: prefix of words, by relevance", "search=" + url.QueryEscape("w09* rose") + "&page=50&per_page=100",
+			list, pass / 10},
 		{"list: match of a phrase", "body[match]=" + url.QueryEscape("rose-f*"), list, 2 * pass},
-		{"list: match of alternatives", "body[match]=" + url.QueryEscape("fern-r*") + "&body[match]=-rose-f*", list, 3 * pass},
+		{"list: match of alternatives", "body[match]=" + url.QueryEscape("fern-r*") + "&body[match]=-rose-f*",
+			list, 3 * pass},
 		{"stream: all", "", stream, pass},
 		{"stream: sorted", "sort=size&order=desc", stream, pass},
 		{"stream: filtered and sorted", "group=g1&sort=size&order=desc", stream, pass},
@@ -173,9 +176,11 @@ func TestCancel(t *testing.T) {
 		{"aggregate: having", "", aggregate("_by=name&_having=mean:size[gt]=5"), 16 * pass},
 		{"aggregate: two fields", "group=g1", aggregate("_by=name&_by=number&_measure=sum:size"), 4 * pass / 3},
 		{"aggregate: elements", "", aggregate("_by=tags&_by=number&_measure=distinct:tags"), 8 * pass},
-		{"aggregate: values written differently", "", aggregate("_by=spelling&_measure=median:size&_measure=p10:number"), 3 * pass},
+		{"aggregate: values written differently", "",
+			aggregate("_by=spelling&_measure=median:size&_measure=p10:number"), 3 * pass},
 		{"aggregate: filled", "tags[lt]=e010000", aggregate("_by=size:3&_fill=zero&_sort=-by1"), pass / 2},
-		{"aggregate: few of many values", "tags[lt]=e010000", aggregate("_measure=sum:size&_measure=median:size"), pass / 10},
+		{"aggregate: few of many values", "tags[lt]=e010000",
+			aggregate("_measure=sum:size&_measure=median:size"), pass / 10},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q, err := query.Parse(tt.raw, cancelFields())
@@ -243,7 +248,8 @@ func TestYield(t *testing.T) {
 func TestEqual_longRun(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
-	for raw, want := range map[string]int{"spelling=soft": cancelRecords / 2, "spelling[ne]=soft": cancelRecords / 2, "spelling[gte]=soft": cancelRecords} {
+	for raw, want := range map[string]int{"spelling=soft": cancelRecords / 2, "spelling[ne]=soft": cancelRecords / 2,
+		"spelling[gte]=soft": cancelRecords} {
 		q, err := query.Parse(raw, cancelFields())
 		if err != nil {
 			t.Fatal(err)

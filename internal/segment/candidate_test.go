@@ -13,7 +13,8 @@ import (
 // never the other way around.
 func TestMayMatch(t *testing.T) {
 	t.Parallel()
-	fields := []herb.Field{{Name: `a","records":-1,"x":"`, Type: herb.TypeText, Searchable: true}, {Name: "b", Type: herb.TypeText}}
+	fields := []herb.Field{{Name: `a","records":-1,"x":"`, Type: herb.TypeText, Searchable: true},
+		{Name: "b", Type: herb.TypeText}}
 	records := []herb.Record{{"Rosa canina", "hidden"}, {"Rosa rugosa", ""}, {"Árbol", ""}}
 	path := filepath.Join(t.TempDir(), "test.seg")
 	content := fileOf(t, fields, records, segment.Options{})
@@ -23,8 +24,10 @@ func TestMayMatch(t *testing.T) {
 	}
 	defer r.Release()
 	for search, want := range map[string]bool{
-		"rosa": true, "ROSA canina": true, "canina rugosa": true, "rosa moss": false, "moss": false, "hidden": false, "arbol": true, "arb*": true,
-		"arb": false, "zz*": false, `"rosa rug"*`: true, `"rosa can*"`: false, `"canina rosa"`: true, "rosa -canina": true, "rosa -moss": true, "-rosa": true, "!": false,
+		"rosa": true, "ROSA canina": true, "canina rugosa": true, "rosa moss": false, "moss": false, "hidden": false,
+		"arbol": true, "arb*": true,
+		"arb": false, "zz*": false, `"rosa rug"*`: true, `"rosa can*"`: false, `"canina rosa"`: true,
+		"rosa -canina": true, "rosa -moss": true, "-rosa": true, "!": false,
 	} {
 		req, err := query.Parse(query.Params{{Name: query.ParamSearch, Value: search}}.Encode(), r.Fields())
 		if err != nil {
@@ -39,7 +42,8 @@ func TestMayMatch(t *testing.T) {
 	damaged := filepath.Join(t.TempDir(), "damaged.seg")
 	for at := 0; at < len(content); at += 7 { // damage to the words themselves is not noticed
 		replaceFile(t, damaged, content[:at])
-		if may, err := segment.MayMatch(damaged, &query.Search{Clauses: []query.Clause{{Words: []string{"rosa"}}}}); err == nil || may {
+		if may, err := segment.MayMatch(damaged,
+			&query.Search{Clauses: []query.Clause{{Words: []string{"rosa"}}}}); err == nil || may {
 			t.Errorf("the first %d of %d bytes: %t, %v", at, len(content), may, err)
 		}
 	}

@@ -29,8 +29,10 @@ type Comparison struct {
 	Added, Removed, Changed, Unchanged int
 	FieldsAdded, FieldsRemoved         []string
 	FieldsRetyped                      []string
-	ChangedFields                      []herb.FieldChange // of the changed records, in field order; fields without changes are left out
-	Differences                        *Differences       // in key order; without a key, removed and then added records, each in dataset order
+	// of the changed records, in field order; fields without changes are left out
+	ChangedFields []herb.FieldChange
+	// in key order; without a key, removed and then added records, each in dataset order
+	Differences *Differences
 }
 
 // Close removes the differences.

@@ -64,7 +64,8 @@ func benchmarkCompare(b *testing.B, records int) {
 			heap := watchHeap()
 			before := processorTime()
 			for b.Loop() {
-				c, err := segment.Compare(b.Context(), from, to, segment.CompareOptions{SortOptions: segment.SortOptions{Dir: b.TempDir()}, Key: []string{"id"}})
+				c, err := segment.Compare(b.Context(), from, to,
+					segment.CompareOptions{SortOptions: segment.SortOptions{Dir: b.TempDir()}, Key: []string{"id"}})
 				must.NoError(b, err)
 				if c.Changed != records/100 {
 					b.Fatalf("%d changed", c.Changed)

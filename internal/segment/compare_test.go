@@ -86,7 +86,8 @@ func compareNaively(from, to compared, key []string) (n naiveComparison) {
 	}
 	before, ok1 := identities(from)
 	after, ok2 := identities(to)
-	if n.Keyed = ok1 && ok2; !n.Keyed {
+	n.Keyed = ok1 && ok2
+	if !n.Keyed {
 		left := map[string]int{}
 		for _, r := range from.records {
 			left[fmt.Sprintf("%q", from.aligned(r, to.fields))]++
@@ -190,7 +191,8 @@ func randomCompared(random *rand.Rand) (from, to compared, key []string) {
 		return fields
 	}
 	from.fields = fieldsOf()
-	if to.fields = from.fields; random.IntN(2) == 0 {
+	to.fields = from.fields
+	if random.IntN(2) == 0 {
 		to.fields = fieldsOf()
 	}
 	if key = []string{"id"}; random.IntN(4) == 0 {
@@ -263,7 +265,8 @@ func reopen(t *testing.T, c *segment.Comparison, from, to *segment.Reader) *segm
 func (c compared) compare(t *testing.T, to compared, key []string, memory int) (n naiveComparison) {
 	t.Helper()
 	before, after, dir := c.open(t), to.open(t), t.TempDir()
-	result, err := segment.Compare(t.Context(), before, after, segment.CompareOptions{SortOptions: segment.SortOptions{Dir: dir, Memory: memory}, Key: key})
+	result, err := segment.Compare(t.Context(), before, after,
+		segment.CompareOptions{SortOptions: segment.SortOptions{Dir: dir, Memory: memory}, Key: key})
 	must.NoError(t, err)
 	if left := content(t, dir); len(left) > 0 {
 		t.Errorf("left %v", left)
@@ -330,7 +333,8 @@ func TestCompare_random(t *testing.T) {
 // TestCompare_large compares versions whose keys and hashes do not fit in memory.
 func TestCompare_large(t *testing.T) {
 	const records = 30_000
-	fields := []herb.Field{{Name: "id", Type: herb.TypeText, Filterable: true, Sortable: true}, {Name: "n", Type: herb.TypeNumber}}
+	fields := []herb.Field{{Name: "id", Type: herb.TypeText, Filterable: true, Sortable: true},
+		{Name: "n", Type: herb.TypeNumber}}
 	var from, to compared
 	from.fields, to.fields = fields, fields
 	for i := range records {
@@ -340,7 +344,8 @@ func TestCompare_large(t *testing.T) {
 	}
 	got := from.compare(t, to, []string{"id"}, 1<<16)
 	got.Lines = nil
-	want := naiveComparison{Keyed: true, Changed: 2 * records / 3, Unchanged: records / 3, Fields: []herb.FieldChange{{Field: "n", Records: 2 * records / 3}}}
+	want := naiveComparison{Keyed: true, Changed: 2 * records / 3, Unchanged: records / 3,
+		Fields: []herb.FieldChange{{Field: "n", Records: 2 * records / 3}}}
 	if d := gocmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -365,7 +370,8 @@ func TestCompare_paced(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	if p.Most < 2*records || p.Steps < 6*records || p.Peak < 16*records || p.Held != 0 {
-		t.Errorf("%d steps, at most %d at once; reserved %d bytes, of which %d are left", p.Steps, p.Most, p.Peak, p.Held)
+		t.Errorf("%d steps, at most %d at once; reserved %d bytes, of which %d are left", p.Steps, p.Most,
+			p.Peak, p.Held)
 	}
 	for _, p := range []listtest.Pacer{{Err: errors.New("no time")}, {Full: errors.New("no memory")}} {
 		_, err := segment.Compare(query.WithPacer(t.Context(), &p), r, r, opts)

@@ -47,7 +47,8 @@ type comparisonHeader struct {
 // Write writes the file of a comparison.
 func (c *Comparison) Write(out io.Writer) error {
 	header, err := json.Marshal(comparisonHeader{
-		[2]int{c.Removed + c.Changed + c.Unchanged, c.Added + c.Changed + c.Unchanged}, c.Key, c.Added, c.Removed, c.Changed, c.Unchanged,
+		[2]int{c.Removed + c.Changed + c.Unchanged, c.Added + c.Changed + c.Unchanged}, c.Key, c.Added, c.Removed,
+		c.Changed, c.Unchanged,
 		c.FieldsAdded, c.FieldsRemoved, c.FieldsRetyped, c.ChangedFields,
 	})
 	if err != nil {
@@ -108,7 +109,8 @@ func OpenComparison(file *os.File, from, to *Reader) (*Comparison, error) {
 	}
 	return &Comparison{
 		Key: h.Key, Added: h.Added, Removed: h.Removed, Changed: h.Changed, Unchanged: h.Unchanged,
-		FieldsAdded: h.FieldsAdded, FieldsRemoved: h.FieldsRemoved, FieldsRetyped: h.FieldsRetyped, ChangedFields: h.ChangedFields, Differences: d,
+		FieldsAdded: h.FieldsAdded, FieldsRemoved: h.FieldsRemoved, FieldsRetyped: h.FieldsRetyped,
+		ChangedFields: h.ChangedFields, Differences: d,
 	}, nil
 }
 

@@ -74,8 +74,9 @@ func TestOpenCore_rejected(t *testing.T) {
 		says []string
 	}{
 		"unknown flags": {flags, segment.ErrCorrupt, nil},
-		"unknown type":  {replaceMeta(t, good, `"type":"date"`, `"type":"tide"`), segment.ErrIndex, []string{`"tide"`, "v9.9.9"}},
-		"truncated":     {good[:len(good)-1], segment.ErrTruncated, nil},
+		"unknown type": {replaceMeta(t, good, `"type":"date"`, `"type":"tide"`), segment.ErrIndex,
+			[]string{`"tide"`, "v9.9.9"}},
+		"truncated": {good[:len(good)-1], segment.ErrTruncated, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +127,8 @@ func TestCore_recordsOfAnyIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer core.Close()
-	if core.HasCurrentIndex() || core.Index() != "f1-r1" || core.Program() != "v1.2.3" || segment.CurrentIndex() != "f5-r1" {
+	if core.HasCurrentIndex() || core.Index() != "f1-r1" || core.Program() != "v1.2.3" ||
+		segment.CurrentIndex() != "f5-r1" {
 		t.Errorf("index %s of program %s", core.Index(), core.Program())
 	}
 	var got []herb.Record

@@ -39,7 +39,8 @@ const (
 func everyType() []herb.Field {
 	fields := make([]herb.Field, 0, 4)
 	for _, t := range []herb.Type{herb.TypeText, herb.TypeNumber, herb.TypeDate, herb.TypeList} {
-		fields = append(fields, herb.Field{Name: string(t), Type: t, Searchable: true, Filterable: true, Sortable: true})
+		fields = append(fields, herb.Field{Name: string(t), Type: t, Searchable: true, Filterable: true,
+			Sortable: true})
 	}
 	return fields
 }
@@ -174,7 +175,8 @@ func replaceFile(t testing.TB, path string, b []byte) {
 
 // isDamage reports whether an error is one of those that a damaged file may cause.
 func isDamage(err error) bool {
-	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrIndex)
+	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) ||
+		errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrIndex)
 }
 
 // use runs all requests on a reader and expects results or errors that report damage. A hang fails
@@ -198,14 +200,16 @@ func use(r *segment.Reader, asked []*query.Request, what string) error {
 		case err != nil && !isDamage(err):
 			return fmt.Errorf("%s: facets of %+v: %w", what, q, err)
 		case err == nil && (len(facets.Fields) != len(r.Fields()) || facets.Total > r.Len()):
-			return fmt.Errorf("%s: facets of %+v: %d fields, %d of %d in all", what, q, len(facets.Fields), facets.Total, r.Len())
+			return fmt.Errorf("%s: facets of %+v: %d fields, %d of %d in all", what, q, len(facets.Fields),
+				facets.Total, r.Len())
 		}
 		number := slices.IndexFunc(r.Fields(), func(f herb.Field) bool { return f.Type == herb.TypeNumber })
 		if number < 0 {
 			continue
 		}
 		bounds := query.Bounds{MinX: -100, MinY: -100, MaxX: 100, MaxY: 100}
-		grid, err := r.Grid(context.Background(), &query.GridRequest{Request: q, X: number, Y: number, Columns: 9, Rows: 9, Bounds: bounds})
+		grid, err := r.Grid(context.Background(), &query.GridRequest{Request: q, X: number, Y: number, Columns: 9,
+			Rows: 9, Bounds: bounds})
 		switch {
 		case err != nil && !isDamage(err):
 			return fmt.Errorf("%s: grid of %+v: %w", what, q, err)
@@ -337,7 +341,8 @@ func TestOverwrittenSections(t *testing.T) {
 			for ; len(toc) > 0; toc = toc[frameEntry:] {
 				from, size := binary.LittleEndian.Uint64(toc[8:]), binary.LittleEndian.Uint64(toc[16:])
 				for _, with := range []byte{0x00, 0x01, 0xff} {
-					what := fmt.Sprintf("section %s of field %d, %d bytes of %#x", toc[:4], binary.LittleEndian.Uint32(toc[4:]), size, with)
+					what := fmt.Sprintf("section %s of field %d, %d bytes of %#x", toc[:4],
+						binary.LittleEndian.Uint32(toc[4:]), size, with)
 					bad := slices.Clone(good)
 					copy(bad[from:], bytes.Repeat([]byte{with}, int(size)))
 					r, err := openBytes(t, path, bad)
@@ -510,7 +515,8 @@ func TestOpen_overlappingSections(t *testing.T) {
 			t.Parallel()
 			bad := slices.Clone(good)
 			change(bad[toc:toc+frameEntry], bad[toc+frameEntry:toc+2*frameEntry])
-			if _, err := openBytes(t, filepath.Join(t.TempDir(), "bad.seg"), repair(bad)); !errors.Is(err, segment.ErrCorrupt) {
+			if _, err := openBytes(t, filepath.Join(t.TempDir(), "bad.seg"), repair(bad)); !errors.Is(err,
+				segment.ErrCorrupt) {
 				t.Errorf("Open: %v", err)
 			}
 		})

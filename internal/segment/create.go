@@ -27,7 +27,8 @@ type Progress = build.Progress
 // Create builds a segment from records and returns their number. The file appears under its name
 // only when it is complete and synced. After an error, or when ctx is canceled, it leaves no files
 // behind.
-func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error], opts Options) (int, error) {
+func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error],
+	opts Options) (int, error) {
 	return build.Create(ctx, path, fields, records, opts)
 }
 

@@ -58,7 +58,8 @@ func manyFields(n, records int) ([]herb.Field, []herb.Record) {
 	fields := make([]herb.Field, n)
 	for i := range fields {
 		fields[i] = herb.Field{
-			Name: fmt.Sprintf("field%d", i), Type: herb.TypeText, Searchable: i%2 == 0, Filterable: true, Sortable: true,
+			Name: fmt.Sprintf("field%d", i), Type: herb.TypeText, Searchable: i%2 == 0, Filterable: true,
+			Sortable: true,
 		}
 	}
 	out := make([]herb.Record, records)
@@ -105,7 +106,8 @@ func TestCreate_canceled(t *testing.T) {
 				if phase != "reading" {
 					fields, data = wide, wideRecords
 				}
-				_, err := segment.Create(ctx, filepath.Join(dir, "x.seg"), fields, sequence(data), segment.Options{Progress: stop})
+				_, err := segment.Create(ctx, filepath.Join(dir, "x.seg"), fields, sequence(data),
+					segment.Options{Progress: stop})
 				if seen <= done {
 					t.Fatalf("there was no such moment: the phase was told %d times", seen)
 				}
@@ -152,9 +154,12 @@ func TestCreate_fails(t *testing.T) {
 		source iter.Seq2[herb.Record, error]
 		check  func(error) bool
 	}{
-		"source at once":    {during(records, 0, func() error { return reason }), func(err error) bool { return errors.Is(err, reason) }},
-		"source in between": {during(records, 1100, func() error { return reason }), func(err error) bool { return errors.Is(err, reason) }},
-		"source at the end": {during(records, 1999, func() error { return reason }), func(err error) bool { return errors.Is(err, reason) }},
+		"source at once": {during(records, 0, func() error { return reason }),
+			func(err error) bool { return errors.Is(err, reason) }},
+		"source in between": {during(records, 1100, func() error { return reason }),
+			func(err error) bool { return errors.Is(err, reason) }},
+		"source at the end": {during(records, 1999, func() error { return reason }),
+			func(err error) bool { return errors.Is(err, reason) }},
 		"value of another type": {
 			sequence([]herb.Record{{"a", "1", "", ""}, {"b", "1x5", "", ""}}),
 			func(err error) bool {
@@ -167,7 +172,8 @@ func TestCreate_fails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			n, err := segment.Create(t.Context(), filepath.Join(dir, "x.seg"), everyType(), test.source, segment.Options{})
+			n, err := segment.Create(t.Context(), filepath.Join(dir, "x.seg"), everyType(), test.source,
+				segment.Options{})
 			if n != 0 || !test.check(err) {
 				t.Errorf("%d records, %v", n, err)
 			}
@@ -189,7 +195,8 @@ func TestCreate_existing(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing := during(fewRecords(), 3, func() error { return fs.ErrInvalid })
-	if _, err := segment.Create(t.Context(), path, everyType(), failing, segment.Options{}); !errors.Is(err, fs.ErrInvalid) {
+	if _, err := segment.Create(t.Context(), path, everyType(), failing, segment.Options{}); !errors.Is(err,
+		fs.ErrInvalid) {
 		t.Errorf("Create: %v", err)
 	}
 	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, before) {
@@ -243,7 +250,8 @@ func TestCreate_unwritableTarget(t *testing.T) {
 	}
 	for _, name := range []string{"folder", "absent/x.seg"} {
 		path := filepath.Join(dir, name)
-		if _, err := segment.Create(t.Context(), path, everyType(), sequence(fewRecords()), segment.Options{}); err == nil {
+		if _, err := segment.Create(t.Context(), path, everyType(), sequence(fewRecords()),
+			segment.Options{}); err == nil {
 			t.Errorf("%s: Create succeeded", name)
 		}
 	}
@@ -258,7 +266,8 @@ func TestCreate_progress(t *testing.T) {
 	var told []segment.Progress
 	note := func(p segment.Progress) { told = append(told, p) }
 	path := filepath.Join(t.TempDir(), "x.seg")
-	if _, err := segment.Create(t.Context(), path, everyType(), sequence(records), segment.Options{Progress: note}); err != nil {
+	if _, err := segment.Create(t.Context(), path, everyType(), sequence(records),
+		segment.Options{Progress: note}); err != nil {
 		t.Fatal(err)
 	}
 	last := map[string]segment.Progress{}
@@ -302,17 +311,18 @@ func TestCreate_shapes(t *testing.T) {
 		fields  []herb.Field
 		records []herb.Record
 	}{
-		"nothing at all":          {nil, nil},
-		"no records":              {everyType(), nil},
-		"no fields":               {nil, make([]herb.Record, 5)},
-		"one record":              {everyType(), fewRecords()[:1]},
-		"empty values":            {everyType(), []herb.Record{{"", "", "", ""}, {"", "", "", ""}}},
-		"a record of over 1 MiB":  {everyType(), text("rose", strings.Repeat("fern rose \"oak\" ", 1<<19/14), "soft")},
-		"long values":             {everyType(), longValues()},
-		"300 fields":              {wide, wideRecords},
-		"control characters":      {everyType(), text(append(each, controls.String(), "rose")...)},
-		"one value many times":    {everyType(), text(strings.Split(strings.Repeat("rose ", 4100), " ")...)},
-		"a word many times":       {everyType(), text(strings.Repeat("rose ", 254), strings.Repeat("rose ", 255), strings.Repeat("rose ", 999))},
+		"nothing at all":         {nil, nil},
+		"no records":             {everyType(), nil},
+		"no fields":              {nil, make([]herb.Record, 5)},
+		"one record":             {everyType(), fewRecords()[:1]},
+		"empty values":           {everyType(), []herb.Record{{"", "", "", ""}, {"", "", "", ""}}},
+		"a record of over 1 MiB": {everyType(), text("rose", strings.Repeat("fern rose \"oak\" ", 1<<19/14), "soft")},
+		"long values":            {everyType(), longValues()},
+		"300 fields":             {wide, wideRecords},
+		"control characters":     {everyType(), text(append(each, controls.String(), "rose")...)},
+		"one value many times":   {everyType(), text(strings.Split(strings.Repeat("rose ", 4100), " ")...)},
+		"a word many times": {everyType(), text(strings.Repeat("rose ", 254), strings.Repeat("rose ", 255),
+			strings.Repeat("rose ", 999))},
 		"numbers of records % 32": {everyType(), manyRecords(65)},
 	}
 	for name, test := range tests {
@@ -376,7 +386,8 @@ func TestCreate_sameBytesWithAnyMemory(t *testing.T) {
 					for at < min(len(first), len(again)) && first[at] == again[at] {
 						at++
 					}
-					t.Errorf("with memory %d it has %d bytes instead of %d and differs from byte %d on", memory, len(again), len(first), at)
+					t.Errorf("with memory %d it has %d bytes instead of %d and differs from byte %d on", memory,
+						len(again), len(first), at)
 				}
 			}
 		})

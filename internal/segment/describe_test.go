@@ -21,7 +21,8 @@ func column(t *testing.T, typ herb.Type, values ...string) *segment.Reader {
 	for i, v := range values {
 		records[i] = herb.Record{v}
 	}
-	return openBuilt(t, []herb.Field{{Name: "x", Type: typ, Filterable: true, Sortable: true}}, records, segment.Options{})
+	return openBuilt(t, []herb.Field{{Name: "x", Type: typ, Filterable: true, Sortable: true}}, records,
+		segment.Options{})
 }
 
 func TestColumn(t *testing.T) {
@@ -34,10 +35,14 @@ func TestColumn(t *testing.T) {
 	}{
 		{"no records", herb.TypeText, nil, segment.ColumnStat{}},
 		{"no values", herb.TypeNumber, []string{"", ""}, segment.ColumnStat{}},
-		{"numbers", herb.TypeNumber, []string{"10", "9", "", "9.0", "-2"}, segment.ColumnStat{Filled: 4, Distinct: 3, Min: "-2", Max: "10"}},
-		{"dates", herb.TypeDate, []string{"2024-02-29", "1999-12-31"}, segment.ColumnStat{Filled: 2, Distinct: 2, Min: "1999-12-31", Max: "2024-02-29"}},
-		{"text", herb.TypeText, []string{"zed", "Ångström", "bo", "Ana", "bo"}, segment.ColumnStat{Filled: 5, Distinct: 4, Min: "Ana", Max: "zed"}},
-		{"escapes", herb.TypeText, []string{"a \"quote\"\n", "\u2028"}, segment.ColumnStat{Filled: 2, Distinct: 2, Min: "\u2028", Max: "a \"quote\"\n"}},
+		{"numbers", herb.TypeNumber, []string{"10", "9", "", "9.0", "-2"},
+			segment.ColumnStat{Filled: 4, Distinct: 3, Min: "-2", Max: "10"}},
+		{"dates", herb.TypeDate, []string{"2024-02-29", "1999-12-31"},
+			segment.ColumnStat{Filled: 2, Distinct: 2, Min: "1999-12-31", Max: "2024-02-29"}},
+		{"text", herb.TypeText, []string{"zed", "Ångström", "bo", "Ana", "bo"},
+			segment.ColumnStat{Filled: 5, Distinct: 4, Min: "Ana", Max: "zed"}},
+		{"escapes", herb.TypeText, []string{"a \"quote\"\n", "\u2028"},
+			segment.ColumnStat{Filled: 2, Distinct: 2, Min: "\u2028", Max: "a \"quote\"\n"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -57,11 +62,13 @@ func TestEach(t *testing.T) {
 	long := strings.Repeat("x", 5<<20) // so that pages are released
 	r := column(t, herb.TypeText, long, "a", long, "b", long, long, "c")
 	var got []int
-	if err := r.Each(t.Context(), func(record []byte) error { got = append(got, len(record)); return nil }); err != nil {
+	if err := r.Each(t.Context(),
+		func(record []byte) error { got = append(got, len(record)); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	const frame = len(`{"x":""}`)
-	if diff := cmp.Diff([]int{len(long) + frame, 1 + frame, len(long) + frame, 1 + frame, len(long) + frame, len(long) + frame, 1 + frame}, got); diff != "" {
+	if diff := cmp.Diff([]int{len(long) + frame, 1 + frame, len(long) + frame, 1 + frame, len(long) + frame,
+		len(long) + frame, 1 + frame}, got); diff != "" {
 		t.Errorf("lengths (-want +got):\n%s", diff)
 	}
 	broken := errors.New("enough")
@@ -92,27 +99,34 @@ func TestDuplicates(t *testing.T) {
 		{"empty values are not compared", []herb.Field{text}, []herb.Record{{""}, {"a"}, {""}}, segment.Duplicates{}},
 		{
 			"one value", []herb.Field{text}, []herb.Record{{"a"}, {"b"}, {"a"}, {"c"}, {"a"}},
-			segment.Duplicates{Records: 2, First: []segment.Duplicate{{Values: []string{"a"}, Records: []int{1, 3, 5}, Total: 3}}},
+			segment.Duplicates{Records: 2,
+				First: []segment.Duplicate{{Values: []string{"a"}, Records: []int{1, 3, 5}, Total: 3}}},
 		},
 		{
 			"in the order of the records", []herb.Field{text}, []herb.Record{{"z\n"}, {"b"}, {"b"}, {"z\n"}},
 			segment.Duplicates{Records: 2, First: []segment.Duplicate{
-				{Values: []string{"z\n"}, Records: []int{1, 4}, Total: 2}, {Values: []string{"b"}, Records: []int{2, 3}, Total: 2},
+				{Values: []string{"z\n"}, Records: []int{1, 4}, Total: 2},
+				{Values: []string{"b"}, Records: []int{2, 3}, Total: 2},
 			}},
 		},
 		{
 			"numbers by value", []herb.Field{number}, []herb.Record{{"1"}, {"2"}, {"1.0"}},
-			segment.Duplicates{Records: 1, First: []segment.Duplicate{{Values: []string{"1"}, Records: []int{1, 3}, Total: 2}}},
+			segment.Duplicates{Records: 1,
+				First: []segment.Duplicate{{Values: []string{"1"}, Records: []int{1, 3}, Total: 2}}},
 		},
 		{"text by writing", []herb.Field{text}, []herb.Record{{"é"}, {"e\u0301"}}, segment.Duplicates{}},
-		{"two fields, none", []herb.Field{text, number}, []herb.Record{{"a", "1"}, {"a", "2"}, {"b", "1"}, {"", ""}, {"", ""}}, segment.Duplicates{}},
+		{"two fields, none", []herb.Field{text, number}, []herb.Record{{"a", "1"}, {"a", "2"}, {"b", "1"}, {"", ""},
+			{"", ""}}, segment.Duplicates{}},
 		{
-			"two fields, one empty", []herb.Field{text, number}, []herb.Record{{"a", ""}, {"", "1"}, {"a", ""}, {"", "1.00"}},
+			"two fields, one empty", []herb.Field{text, number},
+			[]herb.Record{{"a", ""}, {"", "1"}, {"a", ""}, {"", "1.00"}},
 			segment.Duplicates{Records: 2, First: []segment.Duplicate{
-				{Values: []string{"a", ""}, Records: []int{1, 3}, Total: 2}, {Values: []string{"", "1"}, Records: []int{2, 4}, Total: 2},
+				{Values: []string{"a", ""}, Records: []int{1, 3}, Total: 2},
+				{Values: []string{"", "1"}, Records: []int{2, 4}, Total: 2},
 			}},
 		},
-		{"values do not run together", []herb.Field{text, text2(text)}, []herb.Record{{"ab", "c"}, {"a", "bc"}}, segment.Duplicates{}},
+		{"values do not run together", []herb.Field{text, text2(text)}, []herb.Record{{"ab", "c"}, {"a", "bc"}},
+			segment.Duplicates{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +134,8 @@ func TestDuplicates(t *testing.T) {
 			for i := range fields {
 				fields[i] = i
 			}
-			got, err := openBuilt(t, tt.fields, tt.records, segment.Options{}).Duplicates(t.Context(), fields, segment.SortOptions{Dir: t.TempDir()})
+			got, err := openBuilt(t, tt.fields, tt.records, segment.Options{}).Duplicates(t.Context(), fields,
+				segment.SortOptions{Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +158,8 @@ func TestDuplicates_many(t *testing.T) {
 	for i := range 9000 {
 		values = append(values, strconv.Itoa(i%3000))
 	}
-	got, err := column(t, herb.TypeNumber, values...).Duplicates(t.Context(), []int{0}, segment.SortOptions{Dir: t.TempDir()})
+	got, err := column(t, herb.TypeNumber, values...).Duplicates(t.Context(), []int{0},
+		segment.SortOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +168,8 @@ func TestDuplicates_many(t *testing.T) {
 	}
 	for _, d := range got.First {
 		n := d.Records[0]
-		if diff := cmp.Diff(segment.Duplicate{Values: []string{fmt.Sprint(n - 1)}, Records: []int{n, n + 3000, n + 6000}, Total: 3}, d); diff != "" {
+		if diff := cmp.Diff(segment.Duplicate{Values: []string{fmt.Sprint(n - 1)},
+			Records: []int{n, n + 3000, n + 6000}, Total: 3}, d); diff != "" {
 			t.Errorf("duplicate (-want +got):\n%s", diff)
 		}
 	}

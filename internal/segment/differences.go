@@ -50,7 +50,8 @@ func (d *Differences) add(x Difference) error {
 // flush moves the differences in memory to the file.
 func (d *Differences) flush() (err error) {
 	if d.file == nil {
-		if d.file, err = filesystem.TempFile(d.dir); err != nil {
+		d.file, err = filesystem.TempFile(d.dir)
+		if err != nil {
 			return err
 		}
 	}
@@ -86,12 +87,14 @@ func (d *Differences) Read(into []Difference, at int) (int, error) {
 		b = d.buf[at*differenceSize:]
 	} else {
 		b = make([]byte, n*differenceSize)
-		if _, err := io.ReadFull(io.NewSectionReader(d.file, d.start+int64(at)*differenceSize, int64(len(b))), b); err != nil {
+		if _, err := io.ReadFull(io.NewSectionReader(d.file, d.start+int64(at)*differenceSize, int64(len(b))),
+			b); err != nil {
 			return 0, err
 		}
 	}
 	for i := range n {
-		into[i] = Difference{binary.LittleEndian.Uint32(b[i*differenceSize:]), binary.LittleEndian.Uint32(b[i*differenceSize+4:])}
+		into[i] = Difference{binary.LittleEndian.Uint32(b[i*differenceSize:]),
+			binary.LittleEndian.Uint32(b[i*differenceSize+4:])}
 	}
 	return n, nil
 }

@@ -75,7 +75,8 @@ func TestReader_Stat(t *testing.T) {
 	t.Parallel()
 	content := create(t, longRuns(), Options{})
 	got := openBytes(t, content).Stat()
-	if got.Version != FormatVersion || got.Bytes != int64(len(content)) || got.Records != column.LongRun+100 || got.Terms != 0 || got.Words != 0 {
+	if got.Version != FormatVersion || got.Bytes != int64(len(content)) || got.Records != column.LongRun+100 ||
+		got.Terms != 0 || got.Words != 0 {
 		t.Errorf("Stat: %+v", got)
 	}
 	sum := got.Frame
@@ -93,7 +94,8 @@ func TestReader_Stat(t *testing.T) {
 		t.Errorf("%v bytes a record; want 4", per)
 	}
 	three := openBytes(t, create(t, threeRecords(), Options{})).Stat()
-	if i := slices.IndexFunc(three.Sections, func(k KindStat) bool { return k.Tag == "SORT" }); three.Sections[i].Sections != 2 {
+	if i := slices.IndexFunc(three.Sections,
+		func(k KindStat) bool { return k.Tag == "SORT" }); three.Sections[i].Sections != 2 {
 		t.Errorf("%+v; want two sections", three.Sections[i])
 	}
 }

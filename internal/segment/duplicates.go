@@ -46,7 +46,8 @@ func (r *Reader) Duplicates(ctx context.Context, fields []int, opts SortOptions)
 }
 
 // duplicates is Duplicates as a part of a longer query.
-func (r *Reader) duplicates(ctx context.Context, steps *guard.Steps, fields []int, opts SortOptions) (d Duplicates, err error) {
+func (r *Reader) duplicates(ctx context.Context, steps *guard.Steps, fields []int, opts SortOptions) (d Duplicates,
+	err error) {
 	if len(fields) == 1 && r.columns[fields[0]].Values() == r.columns[fields[0]].Distinct() {
 		return Duplicates{}, nil
 	}
@@ -67,7 +68,8 @@ type duplicateSearch struct {
 // have the same hash.
 func (s *duplicateSearch) run(ctx context.Context) (d Duplicates, err error) {
 	repeated := map[uint64]bool{}
-	if d.Records, err = s.countRepeated(ctx, repeated); err != nil || d.Records == 0 {
+	d.Records, err = s.countRepeated(ctx, repeated)
+	if err != nil || d.Records == 0 {
 		return d, err
 	}
 	groups, err := s.gather(ctx, repeated)
@@ -137,7 +139,8 @@ func (s *duplicateSearch) gather(ctx context.Context, hashes map[uint64]bool) (i
 			groups[string(s.key)] = g
 			inOrder = append(inOrder, g)
 		}
-		if g.Total++; len(g.Records) < maxDuplicateRecords {
+		g.Total++
+		if len(g.Records) < maxDuplicateRecords {
 			g.Records = append(g.Records, n)
 		}
 		return nil
@@ -151,7 +154,8 @@ func (s *duplicateSearch) each(ctx context.Context, f func(h uint64, ok bool) er
 	return s.r.Each(ctx, func(record []byte) error {
 		s.steps.Add(1 + len(record)/64)
 		var ok bool
-		s.key, ok = text.AppendKey(s.key[:0], s.r.Fields(), s.fields, func(f int) string { return s.r.records.ValueOf(record, f) })
+		s.key, ok = text.AppendKey(s.key[:0], s.r.Fields(), s.fields,
+			func(f int) string { return s.r.records.ValueOf(record, f) })
 		return f(maphash.Bytes(s.seed, s.key), ok)
 	})
 }

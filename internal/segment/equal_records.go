@@ -41,7 +41,8 @@ func (e *equalRecords) eachAfter(st *guard.Steps, skipped int, f func(uint32)) {
 	skipped -= len(e.few)
 	next := func(from int) int { return e.many.Next(st, from, e.records) }
 	for n := next(int(e.few[len(e.few)-1])); n < e.records; n = next(n + 1) {
-		if skipped--; skipped < 0 {
+		skipped--
+		if skipped < 0 {
 			f(uint32(n))
 		}
 	}

@@ -20,7 +20,8 @@ const (
 // evaluate calls read with the records that match a request. Every kind of request is evaluated
 // here, so that the checks before, the announcement of counting and the release of memory are the
 // same for all. A trace, which may be nil, receives the stages of the evaluation.
-func (r *Reader) evaluate(ctx context.Context, q *query.Request, p purpose, trace plan.Trace, read func(*matches) error) error {
+func (r *Reader) evaluate(ctx context.Context, q *query.Request, p purpose, trace plan.Trace,
+	read func(*matches) error) error {
 	return r.file.Guard(func() error {
 		if err := r.checkContains(q); err != nil {
 			return err
@@ -56,7 +57,8 @@ func (r *Reader) checkContains(q *query.Request) error {
 		if f.Searchable {
 			remedy = query.OpMatch
 		}
-		return herb.Invalidf("%s searches at most %d long values, and field %q has %d; use %s", query.FilterParam(f.Name, cond.Op), query.MaxLongValues,
+		return herb.Invalidf("%s searches at most %d long values, and field %q has %d; use %s",
+			query.FilterParam(f.Name, cond.Op), query.MaxLongValues,
 			f.Name, long, query.FilterParam(f.Name, remedy))
 	}
 	return nil

@@ -27,7 +27,8 @@ func (r *Reader) Explain(ctx context.Context, q *query.Request) (e Explanation, 
 	err = r.evaluate(ctx, q, forListing, trace, func(m *matches) error {
 		e.Total = m.len()
 		if from, to := m.pageRange(); from < to {
-			trace.Measure(fmt.Sprintf("records %d to %d", from+1, to), m.describeOrder(), func() int { return len(m.records(from, to)) })
+			trace.Measure(fmt.Sprintf("records %d to %d", from+1, to), m.describeOrder(),
+				func() int { return len(m.records(from, to)) })
 		}
 		return nil
 	})

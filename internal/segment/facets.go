@@ -64,10 +64,12 @@ func (c *facetCounter) addSearched(m *matches, field int) error {
 	c.searched += costOfLongValue * long
 	switch name := column.Field.Name; {
 	case long > query.MaxLongValues:
-		return herb.Invalidf("%q searches at most %d values of field %q, because they are long; add a filter or a search that matches fewer records",
+		return herb.Invalidf("%q searches at most %d values of field %q, because they are long; add a filter or a "+
+			"search that matches fewer records",
 			query.ParamValues, query.MaxLongValues, name)
 	case len(c.Request.Fields) > 1 && c.searched > maxSearchedValues:
-		return herb.Invalidf("%q searches at most %d values of several fields, and those up to field %q have more; request fewer fields at once",
+		return herb.Invalidf("%q searches at most %d values of several fields, and those up to field %q have more; "+
+			"request fewer fields at once",
 			query.ParamValues, maxSearchedValues, name)
 	}
 	return nil

@@ -24,7 +24,8 @@ func TestFacets_longValues(t *testing.T) {
 	padding := strings.Repeat("x", 150)
 	records := make([]herb.Record, 5_001)
 	for i := range records {
-		records[i] = herb.Record{fmt.Sprint(i), fmt.Sprintf("%s %d", padding, i), fmt.Sprintf("%s %d", padding, i%10), fmt.Sprintf("%s, %d", padding, i%10), fmt.Sprintf("%s %d", padding, -i)}
+		records[i] = herb.Record{fmt.Sprint(i), fmt.Sprintf("%s %d", padding, i), fmt.Sprintf("%s %d", padding, i%10),
+			fmt.Sprintf("%s, %d", padding, i%10), fmt.Sprintf("%s %d", padding, -i)}
 	}
 	r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 	for _, tt := range []struct {
@@ -47,7 +48,8 @@ func TestFacets_longValues(t *testing.T) {
 		}
 		f, err := r.Facets(t.Context(), q)
 		if tt.matching < 0 {
-			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), `field "long"`) && !strings.Contains(err.Error(), `several fields, and those up to field "other"`) {
+			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), `field "long"`) &&
+				!strings.Contains(err.Error(), `several fields, and those up to field "other"`) {
 				t.Errorf("%s: %v", tt.raw, err)
 			}
 			continue
@@ -64,7 +66,8 @@ func TestFacets_spellings(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true}}
 	var records []herb.Record
-	for _, name := range []string{"ab", "\x01ab", "ab\x01", "b", "a\u00adb", "ab", "ab", "\u00e9", "e\u0301", "e\u0301"} {
+	for _, name := range []string{"ab", "\x01ab", "ab\x01", "b", "a\u00adb", "ab", "ab", "\u00e9", "e\u0301",
+		"e\u0301"} {
 		records = append(records, herb.Record{name})
 	}
 	r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
@@ -76,7 +79,8 @@ func TestFacets_spellings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []query.ValueCount{{Value: "ab", Count: 3}, {Value: "e\u0301", Count: 2}, {Value: "\x01ab", Count: 1}, {Value: "ab\x01", Count: 1},
+	want := []query.ValueCount{{Value: "ab", Count: 3}, {Value: "e\u0301", Count: 2}, {Value: "\x01ab", Count: 1},
+		{Value: "ab\x01", Count: 1},
 		{Value: "a\u00adb", Count: 1}, {Value: "b", Count: 1}, {Value: "\u00e9", Count: 1}}
 	if diff := cmp.Diff(want, got.Fields[0].Values); diff != "" || got.Fields[0].Distinct != len(want) {
 		t.Errorf("%d values, - want, + got:\n%s", got.Fields[0].Distinct, diff)

@@ -124,8 +124,10 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, s := range sections {
 		perField[s.Tag.String()] = s.Field != file.NoField
 	}
-	perField[file.TagValues.String()] = true                                                // numbers and dates have it instead of VKEY
-	perField[file.TagPositions.String()], perField[file.TagCellOrder.String()] = true, true // of datasets with coordinates
+	// numbers and dates have it instead of VKEY
+	perField[file.TagValues.String()] = true
+	// of datasets with coordinates
+	perField[file.TagPositions.String()], perField[file.TagCellOrder.String()] = true, true
 	var want []string
 	for tag, name := range tagsInCode(t) {
 		field, ok := perField[tag]
@@ -280,7 +282,8 @@ func TestFormatDoc_dump(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("the dump differs (- document, + code); go test -run %s -update rewrites it:\n%s", t.Name(), gocmp.Diff(got, want))
+		t.Fatalf("the dump differs (- document, + code); go test -run %s -update rewrites it:\n%s", t.Name(),
+			gocmp.Diff(got, want))
 	}
 	if err := os.WriteFile(formatDoc, []byte(before+begin+want+end+after), 0o644); err != nil {
 		t.Fatal(err)
@@ -315,7 +318,8 @@ func annotated(t *testing.T, d dataset) string {
 	}
 	part(file.HeaderSize, "header: version %d", FormatVersion)
 	for i, s := range sections {
-		to := len(content) - file.FooterSize - file.EntrySize*len(sections) // padding is shown with the preceding section
+		// padding is shown with the preceding section
+		to := len(content) - file.FooterSize - file.EntrySize*len(sections)
 		if i+1 < len(sections) {
 			to = int(sections[i+1].Offset)
 		}
@@ -389,7 +393,8 @@ func meaning(t *testing.T, kind file.Tag, b []byte) string {
 			all = append(all, string(e))
 		}
 		return fmt.Sprintf("%q", all)
-	case file.TagLeadingSets, file.TagLongRunSets, file.TagElementPostings, file.TagTermPostings, file.TagTermFrequencies, file.TagPrefixPostings, file.TagPrefixFrequencies,
+	case file.TagLeadingSets, file.TagLongRunSets, file.TagElementPostings, file.TagTermPostings,
+		file.TagTermFrequencies, file.TagPrefixPostings, file.TagPrefixFrequencies,
 		file.TagBigramPostings, file.TagBigramFrequencies:
 		return meaningOfSets(t, b)
 	default:
@@ -436,7 +441,8 @@ func tableOf(b []byte) [][]byte {
 
 // frozenDatasets returns the inputs of the files in testdata, by name.
 func frozenDatasets() map[string]dataset {
-	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords(), "blocks": frequentValues(), "fields": fieldWords()}
+	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(),
+		"pairs": bigramWords(), "begun": prefixWords(), "blocks": frequentValues(), "fields": fieldWords()}
 }
 
 // manyRecords has all types of fields, missing values, values that compare equal, lists, escapes,
@@ -445,12 +451,14 @@ func manyRecords() dataset {
 	d := dataset{fields: []herb.Field{
 		{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true},
 		{Name: "name", Type: herb.TypeText, Title: "Name", Searchable: true, Filterable: true, Sortable: true},
-		{Name: "note", Type: herb.TypeText, Description: "free text", Searchable: true, Filterable: true, Sortable: true},
+		{Name: "note", Type: herb.TypeText, Description: "free text", Searchable: true, Filterable: true,
+			Sortable: true},
 		{Name: "price", Type: herb.TypeNumber, Filterable: true, Sortable: true},
 		{Name: "seen", Type: herb.TypeDate, Filterable: true, Sortable: true},
 		{Name: "tags", Type: herb.TypeList, Searchable: true, Filterable: true, Sortable: true},
 	}}
-	names := []string{"Rose", "rose", "Åkerbär", "A\u030akerbär", "Ελιά", "Сирень", "植物園", "Zimt", "Ähre", "", "Aloë \"vera\"", "oak\\tree\n2", "🌵 Kaktus"}
+	names := []string{"Rose", "rose", "Åkerbär", "A\u030akerbär", "Ελιά", "Сирень", "植物園", "Zimt", "Ähre", "",
+		"Aloë \"vera\"", "oak\\tree\n2", "🌵 Kaktus"}
 	prices := []string{"", "1", "1.0", "-3.50", "12.25", "100", "0.1"}
 	tags := []string{"", "red", "red,tall", " tall , , red", "blau,grün", "tall"}
 	for i := range 200 {
@@ -519,7 +527,8 @@ func prefixWords() dataset {
 // field, the other, or both.
 func fieldWords() dataset {
 	d := dataset{fields: []herb.Field{
-		{Name: "a", Type: herb.TypeText, Searchable: true}, {Name: "b", Type: herb.TypeText, Searchable: true, Weight: 2},
+		{Name: "a", Type: herb.TypeText, Searchable: true},
+		{Name: "b", Type: herb.TypeText, Searchable: true, Weight: 2},
 	}}
 	words := []string{"oak", "elm", "oaks elm", "rare"}
 	for i := range build.DefaultIndexes().MinRecords {
@@ -539,7 +548,8 @@ func frequentValues() dataset {
 	n := build.DefaultIndexes().MinRecords
 	for i := range n {
 		price := i * 7919 % n
-		d.records = append(d.records, herb.Record{strconv.Itoa(price), []string{"a", "b"}[price%2], []string{"x", "x,y"}[price%2]})
+		d.records = append(d.records, herb.Record{strconv.Itoa(price), []string{"a", "b"}[price%2],
+			[]string{"x", "x,y"}[price%2]})
 	}
 	return d
 }
@@ -592,8 +602,10 @@ var frozenResults = []struct {
 	{"v5/many.seg", "name%5Bprefix%5D=oak%5Ctree%0A&per_page=1", "name", 15, []string{"oak\\tree\n2"}},
 	{"v5/many.seg", "price=1&sort=id&order=desc&per_page=4", "id", 58, []string{"198", "197", "191", "190"}},
 	{"v5/many.seg", "price%5Blt%5D=0.5&sort=price&per_page=4", "id", 57, []string{"3", "10", "17", "24"}},
-	{"v5/many.seg", "price%5Bgte%5D=12.25&sort=price&order=desc&per_page=4&page=10", "id", 56, []string{"60", "67", "74", "81"}},
-	{"v5/many.seg", "seen%5Bgt%5D=2028-01-01&sort=seen&per_page=4", "seen", 11, []string{"2028-05-01", "2028-05-05", "2028-11-03", "2028-11-07"}},
+	{"v5/many.seg", "price%5Bgte%5D=12.25&sort=price&order=desc&per_page=4&page=10", "id", 56,
+		[]string{"60", "67", "74", "81"}},
+	{"v5/many.seg", "seen%5Bgt%5D=2028-01-01&sort=seen&per_page=4", "seen", 11,
+		[]string{"2028-05-01", "2028-05-05", "2028-11-03", "2028-11-07"}},
 	{"v5/many.seg", "seen=&per_page=4", "id", 18, []string{"5", "16", "27", "38"}},
 	{"v5/many.seg", "sort=seen&order=desc&per_page=4&page=45", "id", 200, []string{"150", "90", "30", "180"}},
 	{"v5/many.seg", "tags=tall&per_page=6", "id", 99, []string{"2", "3", "5", "8", "9", "11"}},
@@ -604,7 +616,8 @@ var frozenResults = []struct {
 	{"v5/many.seg", "search=gar*+-plant", "id", 1, []string{"77"}},
 	{"v5/many.seg", "search=akerbar&per_page=4", "id", 32, []string{"67", "94", "184", "42"}},
 	{"v5/many.seg", "search=%E6%A4%8D%E7%89%A9&per_page=4", "id", 15, []string{"175", "58", "6", "84"}},
-	{"v5/many.seg", "search=%F0%9F%8C%B5+red&sort=id&order=desc&per_page=4", "id", 8, []string{"194", "181", "129", "116"}},
+	{"v5/many.seg", "search=%F0%9F%8C%B5+red&sort=id&order=desc&per_page=4", "id", 8,
+		[]string{"194", "181", "129", "116"}},
 	{"v5/long.seg", "v=a&per_page=2&page=1024", "v", 2048, []string{"a", "a"}},
 	{"v5/long.seg", "v=&per_page=1", "v", 50, []string{""}},
 	{"v5/long.seg", "v=b&per_page=1&page=51", "v", 50, nil},

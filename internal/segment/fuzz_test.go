@@ -23,7 +23,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte("HERBSEG\x00"))
 	f.Add(fileOf(f, nil, nil, segment.Options{}))
-	f.Add(fileOf(f, []herb.Field{{Name: "n", Type: herb.TypeNumber, Sortable: true}}, []herb.Record{{"1"}}, segment.Options{}))
+	f.Add(fileOf(f, []herb.Field{{Name: "n", Type: herb.TypeNumber, Sortable: true}}, []herb.Record{{"1"}},
+		segment.Options{}))
 	f.Add(fileOf(f, everyType(), fewRecords()[:3], segment.Options{}))
 	path := filepath.Join(f.TempDir(), "fuzzed.seg")
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -19,7 +19,8 @@ type KeySorter = build.KeySorter
 // keySize bytes. Keys that exceed the memory are in files below dir, whose names have PartSuffix.
 func NewKeySorter(ctx context.Context, dir string, memory, records, keySize int) (*KeySorter, error) {
 	dir = filepath.Join(dir, "sort-"+rand.Text()+PartSuffix)
-	return build.NewKeySorter(ctx, filesystem.OS{}, dir, memory, records, min(int64(keySize)*int64(records), math.MaxInt32))
+	return build.NewKeySorter(ctx, filesystem.OS{}, dir, memory, records,
+		min(int64(keySize)*int64(records), math.MaxInt32))
 }
 
 // SortOptions configures sorting.

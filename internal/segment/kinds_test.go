@@ -33,20 +33,22 @@ func requestKinds(t *testing.T) (kinds []requestKind) {
 		if counts && request.Elem().NumField() == 0 {
 			t.Fatalf("%s has no request", method.Name)
 		}
-		kinds = append(kinds, requestKind{method.Name, counts, func(ctx context.Context, s query.Engine, r *query.Request) (int, error) {
-			argument := reflect.ValueOf(r)
-			if counts {
-				argument = reflect.New(request.Elem())
-				complete(argument.Interface())
-				argument.Elem().FieldByName("Request").Set(reflect.ValueOf(r))
-			}
-			out := reflect.ValueOf(s).MethodByName(method.Name).Call([]reflect.Value{reflect.ValueOf(ctx), argument})
-			err, _ := out[1].Interface().(error)
-			if groups, ok := out[0].Interface().(query.GroupStream); ok {
-				return countOf(groups), err
-			}
-			return int(out[0].FieldByName("Total").Int()), err
-		}})
+		kinds = append(kinds, requestKind{
+			method.Name, counts, func(ctx context.Context, s query.Engine, r *query.Request) (int, error) {
+				argument := reflect.ValueOf(r)
+				if counts {
+					argument = reflect.New(request.Elem())
+					complete(argument.Interface())
+					argument.Elem().FieldByName("Request").Set(reflect.ValueOf(r))
+				}
+				out := reflect.ValueOf(s).MethodByName(method.Name).Call(
+					[]reflect.Value{reflect.ValueOf(ctx), argument})
+				err, _ := out[1].Interface().(error)
+				if groups, ok := out[0].Interface().(query.GroupStream); ok {
+					return countOf(groups), err
+				}
+				return int(out[0].FieldByName("Total").Int()), err
+			}})
 	}
 	return kinds
 }

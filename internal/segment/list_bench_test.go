@@ -14,10 +14,12 @@ import (
 func BenchmarkReader_List(b *testing.B) {
 	records := make([]herb.Record, 200_000)
 	for i := range records {
-		records[i] = herb.Record{strconv.Itoa(i), "genus" + strconv.Itoa(i%50) + " species" + strconv.Itoa(i%5000), "tag" + strconv.Itoa(i%10)}
+		records[i] = herb.Record{strconv.Itoa(i), "genus" + strconv.Itoa(i%50) + " species" + strconv.Itoa(i%5000),
+			"tag" + strconv.Itoa(i%10)}
 	}
 	r := openBuilt(b, herb.PlantFields(), records, segment.Options{FS: unsynced{}})
-	for _, raw := range []string{"", "page=4000", "sort=name", "tag=tag3", "tag=tag3&sort=name&order=desc&page=400", "search=species77", "search=genus7+tag7"} {
+	for _, raw := range []string{"", "page=4000", "sort=name", "tag=tag3", "tag=tag3&sort=name&order=desc&page=400",
+		"search=species77", "search=genus7+tag7"} {
 		q, err := query.Parse(raw, herb.PlantFields())
 		if err != nil {
 			b.Fatal(err)

@@ -134,7 +134,8 @@ func (m *matches) describeOrder() string {
 	case len(m.q.Sort) > 0:
 		names := make([]string, len(m.q.Sort))
 		for i, f := range m.q.Sort {
-			if names[i] = m.r.Fields()[f.Field].Name; f.Desc {
+			names[i] = m.r.Fields()[f.Field].Name
+			if f.Desc {
 				names[i] += " descending"
 			}
 		}

@@ -38,7 +38,8 @@ func TestInMemory_pages(t *testing.T) {
 	r.DropPages()
 	n := 0
 	if err := r.Each(t.Context(), func(record []byte) error {
-		if n++; record[0] != '{' {
+		n++
+		if record[0] != '{' {
 			return fmt.Errorf("record %d is %q", n, record)
 		}
 		return nil
@@ -53,7 +54,9 @@ func TestInMemory_pages(t *testing.T) {
 // manyPlants returns plants with names of three words and one of ten tags.
 func manyPlants(n int) (records []herb.Record) {
 	for i := range n {
-		records = append(records, herb.Record{fmt.Sprint(i), fmt.Sprintf("Genus%d species%d variety%d", i%50, i*7%5000, i), fmt.Sprint("tag", i%10)})
+		records = append(records,
+			herb.Record{fmt.Sprint(i), fmt.Sprintf("Genus%d species%d variety%d", i%50, i*7%5000, i),
+				fmt.Sprint("tag", i%10)})
 	}
 	return records
 }

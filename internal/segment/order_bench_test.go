@@ -16,7 +16,8 @@ import (
 // 1000, 500,000 and a million values.
 func orderBenchmark() ([]herb.Field, []herb.Record) {
 	const n = 1_000_000
-	fields := []herb.Field{{Name: "five"}, {Name: "thousand"}, {Name: "pairs"}, {Name: "distinct"}, {Name: "third"}, {Name: "hundredth"}}
+	fields := []herb.Field{{Name: "five"}, {Name: "thousand"}, {Name: "pairs"}, {Name: "distinct"}, {Name: "third"},
+		{Name: "hundredth"}}
 	for i := range fields {
 		fields[i].Type, fields[i].Sortable, fields[i].Filterable = herb.TypeNumber, true, true
 	}
@@ -24,7 +25,8 @@ func orderBenchmark() ([]herb.Field, []herb.Record) {
 	for i := range records {
 		shuffled := i * 7919 % n
 		records[i] = herb.Record{
-			fmt.Sprint(shuffled % 5), fmt.Sprint(shuffled / 7 % 1000), fmt.Sprint(shuffled / 2), fmt.Sprint(i * 104_729 % n),
+			fmt.Sprint(shuffled % 5), fmt.Sprint(shuffled / 7 % 1000), fmt.Sprint(shuffled / 2),
+			fmt.Sprint(i * 104_729 % n),
 			fmt.Sprint(i % 3), fmt.Sprint(i / 10 % 100),
 		}
 	}
@@ -44,12 +46,13 @@ func benchmarkPages(b *testing.B, l query.Engine, fields []herb.Field, sort stri
 				b.Fatal(err)
 			}
 			q.Page = max(1, int(share*float64(q.Meta(page.Total).TotalPages)))
-			b.Run(fmt.Sprintf("sort=%s/filter=%s/page=%d", sort, strings.TrimSuffix(filter, "&"), q.Page), func(b *testing.B) {
-				reportCPU(b, func() error {
-					_, err := l.List(b.Context(), q)
-					return err
+			b.Run(fmt.Sprintf("sort=%s/filter=%s/page=%d", sort, strings.TrimSuffix(filter, "&"), q.Page),
+				func(b *testing.B) {
+					reportCPU(b, func() error {
+						_, err := l.List(b.Context(), q)
+						return err
+					})
 				})
-			})
 		}
 	}
 }
@@ -60,7 +63,8 @@ func BenchmarkOrder(b *testing.B) {
 	r := openBuilt(b, fields, records, segment.Options{FS: unsynced{}})
 	for _, sort := range []string{
 		"five", "-five", "distinct", "-distinct",
-		"five,distinct", "-five,-distinct", "five,thousand,-distinct", "five,third,distinct", "thousand,distinct", "-thousand,-five,-distinct",
+		"five,distinct", "-five,-distinct", "five,thousand,-distinct", "five,third,distinct", "thousand,distinct",
+		"-thousand,-five,-distinct",
 		"pairs,-distinct", "distinct,five", "third,five,hundredth,thousand,pairs,-distinct",
 	} {
 		benchmarkPages(b, r, fields, sort)

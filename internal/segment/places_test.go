@@ -12,9 +12,10 @@ import (
 // TestPlaces compares boxes and distances with the oracle.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	listtest.RunPlaces(t, listtest.Engine{Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
-		return openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
-	}})
+	listtest.RunPlaces(t, listtest.Engine{
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
+			return openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
+		}})
 }
 
 // TestPlaces_none checks the message for a dataset without coordinates.

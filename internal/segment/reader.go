@@ -66,7 +66,8 @@ func (r *Reader) open() (err error) {
 	}
 	r.columns = make([]column.Column, len(r.Fields()))
 	for i := range r.columns {
-		if r.columns[i], err = column.Open(r.file, r.records, &r.pool, i); err != nil {
+		r.columns[i], err = column.Open(r.file, r.records, &r.pool, i)
+		if err != nil {
 			return err
 		}
 	}

@@ -78,7 +78,8 @@ func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
-			return openBuilt(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}, Indexes: buildtest.AllIndexes()})
+			return openBuilt(t, fields, records,
+				segment.Options{Memory: 512, FS: unsynced{}, Indexes: buildtest.AllIndexes()})
 		},
 		Queries: 60,
 	})

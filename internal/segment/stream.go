@@ -49,7 +49,8 @@ func (m *matches) stream() query.Stream {
 
 // yieldChunks yields the items of chunks. begin returns a function that reads the next chunk from a
 // map; none at the end.
-func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error, begin func() (next func() []T)) iter.Seq2[T, error] {
+func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error,
+	begin func() (next func() []T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for next := begin(); ; {
 			var chunk []T

@@ -15,7 +15,8 @@ import (
 )
 
 // streamed reads a stream to its end.
-func streamed(t testing.TB, r *segment.Reader, fields []herb.Field, raw string) (total int, records []string, err error) {
+func streamed(t testing.TB, r *segment.Reader, fields []herb.Field, raw string) (total int, records []string,
+	err error) {
 	t.Helper()
 	q, err := query.Parse(raw, fields)
 	if err != nil {
@@ -117,7 +118,8 @@ func TestStream_fault(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if failure = err; err == nil {
+				failure = err
+				if err == nil {
 					n++
 				}
 			}

@@ -34,7 +34,8 @@ func (r *Reader) SortedField(types []typed.Column) (field int, err error) {
 	field = -1
 	err = r.file.Guard(func() error {
 		for i, c := range types {
-			if c.Kind == typed.Text || c.Kind == typed.List || r.columns[i].Distinct() < 2 || !isIdentity(file.U32s(r.file.Section(file.TagSortedRows, uint32(i)))) {
+			if c.Kind == typed.Text || c.Kind == typed.List || r.columns[i].Distinct() < 2 ||
+				!isIdentity(file.U32s(r.file.Section(file.TagSortedRows, uint32(i)))) {
 				continue
 			}
 			field = i

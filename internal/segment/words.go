@@ -13,7 +13,8 @@ type WordCount = fulltext.WordCount
 // TopWords returns for each of some searchable fields the words that most records contain in
 // it, at most top of them, the most frequent first. Words that skip rejects are left out. It reads
 // the full-text index, not the records.
-func (r *Reader) TopWords(ctx context.Context, fields []int, top int, skip func(word string) bool) (words [][]WordCount, err error) {
+func (r *Reader) TopWords(ctx context.Context, fields []int, top int, skip func(word string) bool) (words [][]WordCount,
+	err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
 		frequent := r.words.NewTopWords(st, skip)

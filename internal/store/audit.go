@@ -37,7 +37,8 @@ func (s Tables) AddUnpublished(ctx context.Context, ref herb.Ref, result herb.Au
 		}
 		return errors.Join(
 			addUnpublished(ctx, tx, event, ref, live),
-			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditPublished, Subject: ref.String(), Result: result, Detail: detail}),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditPublished, Subject: ref.String(), Result: result,
+				Detail: detail}),
 		)
 	})
 }
@@ -52,8 +53,10 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 	if actor.Note != "" {
 		e.Detail = strings.TrimPrefix(e.Detail+", "+actor.Note, ", ")
 	}
-	if err := exec(ctx, tx, "INSERT INTO audit (time, action, subject, actor, origin, result, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.ID, actor.Origin, string(cmp.Or(e.Result, herb.AuditOK)), e.Detail); err != nil {
+	if err := exec(ctx, tx, "INSERT INTO audit (time, action, subject, actor, origin, result, detail) VALUES (?, ?, "+
+		"?, ?, ?, ?, ?)",
+		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.ID, actor.Origin, string(cmp.Or(e.Result, herb.AuditOK)),
+		e.Detail); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "DELETE FROM audit WHERE time < ? OR id <= (SELECT max(id) FROM audit) - ?",

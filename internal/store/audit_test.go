@@ -40,11 +40,13 @@ func (suite) AuditChanges(t *testing.T, db Database) {
 	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeGone)
 	_, err := s.RemoveDataset(ann, catalog, "", day)
 	must.NoError(t, err)
-	rejected := herb.AuditEntry{Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected, Detail: "reason: refused"}
+	rejected := herb.AuditEntry{Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected,
+		Detail: "reason: refused"}
 	must.NoError(t, s.AddAuditEntry(t.Context(), rejected))
 	rejected.Actor = "unknown"
 	entry := func(action herb.AuditAction, subject, detail string) herb.AuditEntry {
-		return herb.AuditEntry{Action: action, Subject: subject, Actor: "ann", Origin: "desk", Result: herb.AuditOK, Detail: detail}
+		return herb.AuditEntry{Action: action, Subject: subject, Actor: "ann", Origin: "desk", Result: herb.AuditOK,
+			Detail: detail}
 	}
 	published := func(d herb.Dataset) string {
 		return fmt.Sprintf("version %s, %d records, access %s", d.Version, d.Records, d.Access)
@@ -70,7 +72,8 @@ func (suite) AuditBounded(t *testing.T, db Database) {
 	s := open(t, db)
 	add := func(subject string, age time.Duration) {
 		t.Helper()
-		must.NoError(t, s.AddAuditEntry(t.Context(), herb.AuditEntry{Action: herb.AuditKeyRevoked, Subject: subject, Time: day.Add(-age)}))
+		must.NoError(t, s.AddAuditEntry(t.Context(), herb.AuditEntry{Action: herb.AuditKeyRevoked, Subject: subject,
+			Time: day.Add(-age)}))
 	}
 	add("too old", 366*24*time.Hour)
 	add("old", 364*24*time.Hour)

@@ -28,25 +28,30 @@ type Changes struct {
 func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error) {
 	err = s.read(ctx, "reading the catalogue", func(ctx context.Context, tx Tx) error {
 		c = Changes{}
-		if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&c.Generation); err != nil || c.Generation == since {
+		if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&c.Generation); err != nil ||
+			c.Generation == since {
 			return err
 		}
 		query, args := "WHERE l.generation > ?", []any{since}
-		if c.Complete = since < 0 || c.Generation < since; c.Complete {
+		c.Complete = since < 0 || c.Generation < since
+		if c.Complete {
 			query, args = "WHERE l.version <> '' ORDER BY l.namespace, l.name", nil
 		}
 		c.Datasets, err = collect(ctx, tx, func(rows *sql.Rows) (v herb.LiveVersion, err error) {
 			err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published), &v.Access)
 			return v, err
-		}, "SELECT l.namespace, l.name, l.version, l.records, CASE WHEN l.version <> '' THEN l.published END, COALESCE(v.access, '') FROM live_versions AS l "+
-			"LEFT JOIN versions AS v ON v.namespace = l.namespace AND v.name = l.name AND v.version = l.version "+query, args...)
+		}, "SELECT l.namespace, l.name, l.version, l.records, CASE WHEN l.version <> '' THEN l.published END, "+
+			"COALESCE(v.access, '') FROM live_versions AS l "+
+			"LEFT JOIN versions AS v ON v.namespace = l.namespace AND v.name = l.name AND v.version = l.version "+
+			query, args...)
 		if err != nil {
 			return err
 		}
 		if c.Complete {
 			since = -1
 		}
-		c.Withdrawn, err = collect(ctx, tx, scanValue[string], "SELECT version FROM withdrawn WHERE generation > ? ORDER BY version", since)
+		c.Withdrawn, err = collect(ctx, tx, scanValue[string],
+			"SELECT version FROM withdrawn WHERE generation > ? ORDER BY version", since)
 		return err
 	})
 	return c, err
@@ -60,7 +65,8 @@ const (
 
 // Descriptions returns descriptions of versions, in any order: without details, or with order,
 // primary key and descriptor. Unknown versions are left out.
-func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
+func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset,
+	err error) {
 	columns := summaryColumns + ", '{}'"
 	if details {
 		columns = versionColumns
@@ -72,8 +78,10 @@ func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, d
 			for _, v := range chunk {
 				args = append(args, v.Namespace, v.Name, v.Version)
 			}
-			found, err := collect(ctx, tx, scanDescription, "WITH wanted (namespace, name, version) AS (VALUES (?, ?, ?)"+
-				strings.Repeat(", (?, ?, ?)", len(chunk)-1)+") SELECT "+columns+" FROM wanted JOIN versions USING (namespace, name, version)", args...)
+			found, err := collect(ctx, tx, scanDescription,
+				"WITH wanted (namespace, name, version) AS (VALUES (?, ?, ?)"+
+					strings.Repeat(", (?, ?, ?)", len(chunk)-1)+") SELECT "+columns+
+					" FROM wanted JOIN versions USING (namespace, name, version)", args...)
 			if err != nil {
 				return err
 			}
@@ -87,7 +95,8 @@ func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, d
 // Protected returns the live versions with access key.
 func (s Tables) Protected(ctx context.Context) ([]herb.Dataset, error) {
 	return readRows(ctx, s, "reading protected datasets", scanDataset, "SELECT "+versionColumns+
-		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
+		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY "+
+		"namespace, name")
 }
 
 // ProtectedRefs returns the datasets whose live version has access key.
@@ -95,17 +104,22 @@ func (s Tables) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
 	return readRows(ctx, s, "reading protected datasets", func(rows *sql.Rows) (ref herb.Ref, err error) {
 		err = rows.Scan(&ref.Namespace, &ref.Name)
 		return ref, err
-	}, "SELECT namespace, name FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
+	}, "SELECT namespace, name FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = "+
+		"'key' ORDER BY namespace, name")
 }
 
 // scanDataset reads a version.
 func scanDataset(rows *sql.Rows) (herb.Dataset, error) {
-	return scanVersion(rows, func(content []byte, details *herb.Details) error { return json.Unmarshal(content, details) })
+	return scanVersion(rows, func(content []byte, details *herb.Details) error {
+		return json.Unmarshal(content, details)
+	})
 }
 
 // scanDescription reads a version with the details that are public metadata.
 func scanDescription(rows *sql.Rows) (herb.Dataset, error) {
-	return scanVersion(rows, func(content []byte, details *herb.Details) error { return details.DecodeMetadata(content) })
+	return scanVersion(rows, func(content []byte, details *herb.Details) error {
+		return details.DecodeMetadata(content)
+	})
 }
 
 // scanVersion reads a version, and its details with a function.
@@ -115,7 +129,8 @@ func scanVersion(rows *sql.Rows, decodeDetails func([]byte, *herb.Details) error
 		&d.Records, (*stamp)(&d.Published), &d.SourceHash, &details); err != nil {
 		return d, err
 	}
-	d.Fields = make([]herb.Field, 0, bytes.Count(fields, []byte(`"searchable":`))) // without this, most of the memory is garbage
+	// without this, most of the memory is garbage
+	d.Fields = make([]herb.Field, 0, bytes.Count(fields, []byte(`"searchable":`)))
 	if err := errors.Join(json.Unmarshal(fields, &d.Fields), decodeDetails(details, &d.Details)); err != nil {
 		return d, fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
@@ -156,7 +171,8 @@ func selectVersions(ctx context.Context, tx Tx, where string, args ...any) ([]Da
 	if err != nil {
 		return nil, err
 	}
-	versions, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions "+where+" ORDER BY added", args...)
+	versions, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions "+where+
+		" ORDER BY added", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +195,8 @@ func selectVersions(ctx context.Context, tx Tx, where string, args ...any) ([]Da
 // liveVersion returns the name of the live version of a dataset. The error has herb.CodeNotFound if
 // there is no such dataset.
 func liveVersion(ctx context.Context, tx Tx, ref herb.Ref) (live string, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
+	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace,
+		ref.Name).Scan(&live)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
 	}
@@ -189,10 +206,12 @@ func liveVersion(ctx context.Context, tx Tx, ref herb.Ref) (live string, err err
 // versionNames returns the names of the live version and of all versions of a dataset, oldest
 // first. The error has herb.CodeNotFound if there is no such dataset.
 func versionNames(ctx context.Context, tx Tx, ref herb.Ref) (live string, names []string, err error) {
-	if live, err = liveVersion(ctx, tx, ref); err != nil {
+	live, err = liveVersion(ctx, tx, ref)
+	if err != nil {
 		return "", nil, err
 	}
-	names, err = collect(ctx, tx, scanValue[string], "SELECT version FROM versions WHERE namespace = ? AND name = ? ORDER BY added",
+	names, err = collect(ctx, tx, scanValue[string],
+		"SELECT version FROM versions WHERE namespace = ? AND name = ? ORDER BY added",
 		ref.Namespace, ref.Name)
 	return live, names, err
 }
@@ -205,11 +224,13 @@ func noVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
 		return err
 	}
 	for _, w := range withdrawn[ref] {
-		return &herb.Error{Code: herb.CodeGone, Withdrawn: &w, Message: fmt.Sprintf("version %q of dataset %q was withdrawn on %s and cannot be read any more",
-			version, ref, w.Since.Format(time.DateOnly))}
+		return &herb.Error{Code: herb.CodeGone, Withdrawn: &w,
+			Message: fmt.Sprintf("version %q of dataset %q was withdrawn on %s and cannot be read any more",
+				version, ref, w.Since.Format(time.DateOnly))}
 	}
 	var access herb.Access
-	err = tx.QueryRowContext(ctx, "SELECT access FROM versions JOIN datasets USING (namespace, name) "+ofRef+" AND version = live", ref.Namespace, ref.Name).Scan(&access)
+	err = tx.QueryRowContext(ctx, "SELECT access FROM versions JOIN datasets USING (namespace, name) "+ofRef+
+		" AND version = live", ref.Namespace, ref.Name).Scan(&access)
 	if errors.Is(err, sql.ErrNoRows) {
 		return herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
 	}
@@ -220,11 +241,13 @@ func noVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
 	if !access.NeedsKey() {
 		visible += " AND access <> 'key'"
 	}
-	names, err := collect(ctx, tx, scanValue[string], "SELECT version FROM versions "+visible+" ORDER BY added DESC LIMIT ?", ref.Namespace, ref.Name, maxNamed)
+	names, err := collect(ctx, tx, scanValue[string], "SELECT version FROM versions "+visible+
+		" ORDER BY added DESC LIMIT ?", ref.Namespace, ref.Name, maxNamed)
 	if err != nil {
 		return err
 	}
-	labels, err := collect(ctx, tx, scanValue[string], "SELECT label FROM labels JOIN versions USING (namespace, name, version) "+visible+" ORDER BY label LIMIT ?",
+	labels, err := collect(ctx, tx, scanValue[string],
+		"SELECT label FROM labels JOIN versions USING (namespace, name, version) "+visible+" ORDER BY label LIMIT ?",
 		ref.Namespace, ref.Name, maxNamed)
 	if err != nil {
 		return err
@@ -245,8 +268,10 @@ const maxNamed = 20
 // Version returns one version of a dataset; an empty name means the live one.
 func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
 	err = s.read(ctx, "reading a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions JOIN datasets USING (namespace, name) "+
-			"WHERE namespace = ? AND name = ? AND version = coalesce(nullif(?, ''), live)", ref.Namespace, ref.Name, version)
+		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+
+			" FROM versions JOIN datasets USING (namespace, name) "+
+			"WHERE namespace = ? AND name = ? AND version = coalesce(nullif(?, ''), live)", ref.Namespace,
+			ref.Name, version)
 		if err != nil {
 			return err
 		}
@@ -281,7 +306,8 @@ func (s Tables) History(ctx context.Context, ref herb.Ref) (d DatasetVersions, e
 // file may be deleted. AddVersion retires the versions that need not be kept at the time at, and
 // returns their names. The version that was live counts as the newest of them, whenever it was
 // published: it is the last one that was good after a rollback.
-func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) (dropped []string, err error) {
+func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep,
+	at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		now, names, err := versionNames(ctx, tx, d.Ref)
 		switch {
@@ -304,7 +330,8 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, kee
 		if err != nil {
 			return err
 		}
-		recent, err := collect(ctx, tx, scanValue[string], "SELECT version FROM versions "+ofRef+" AND published > ?", d.Namespace, d.Name, at.Add(-keep.For).UnixMicro())
+		recent, err := collect(ctx, tx, scanValue[string], "SELECT version FROM versions "+ofRef+" AND published > ?",
+			d.Namespace, d.Name, at.Add(-keep.For).UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -336,7 +363,8 @@ func setLive(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
 
 func deleteVersions(ctx context.Context, tx Tx, ref herb.Ref, versions ...string) error {
 	for _, v := range versions {
-		if err := exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace, ref.Name, v); err != nil {
+		if err := exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace,
+			ref.Name, v); err != nil {
 			return err
 		}
 	}
@@ -386,17 +414,20 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 			nextGeneration(ctx, tx),
 			setLive(ctx, tx, ref, version),
 			addRolledBack(ctx, tx, ref, version, live),
-			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version}),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(),
+				Detail: "version " + version}),
 		)
 	})
 }
 
 // RemoveDataset removes a dataset with all its versions, retires them and returns their names. If
 // live is not empty and another version is live, the error is ErrSuperseded.
-func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, live string, at time.Time) (names []string, err error) {
+func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, live string, at time.Time) (names []string,
+	err error) {
 	err = s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		var now string
-		if now, names, err = versionNames(ctx, tx, ref); err != nil {
+		now, names, err = versionNames(ctx, tx, ref)
+		if err != nil {
 			return err
 		}
 		if live != "" && now != live {
@@ -418,5 +449,6 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, live string, at
 
 // Versions returns the names of all versions of all datasets.
 func (s Tables) Versions(ctx context.Context) ([]string, error) {
-	return readRows(ctx, s, "reading versions", scanValue[string], "SELECT DISTINCT version FROM versions ORDER BY version")
+	return readRows(ctx, s, "reading versions", scanValue[string],
+		"SELECT DISTINCT version FROM versions ORDER BY version")
 }

@@ -65,7 +65,8 @@ func wantCatalogue(t *testing.T, s Store, want ...herb.Dataset) {
 	wantEqual(t, "live versions", liveVersions(want...), c.Datasets)
 	wantDescriptions := func(details bool) {
 		t.Helper()
-		got, err := s.Descriptions(t.Context(), append(c.Datasets, herb.LiveVersion{Ref: catalog, Version: "unknown"}), details)
+		got, err := s.Descriptions(t.Context(), append(c.Datasets, herb.LiveVersion{Ref: catalog, Version: "unknown"}),
+			details)
 		must.NoError(t, err)
 		slices.SortFunc(got, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
 		wantEqual(t, "descriptions", want, got)
@@ -85,7 +86,8 @@ func wantCatalogue(t *testing.T, s Store, want ...herb.Dataset) {
 
 func liveVersions(ds ...herb.Dataset) (all []herb.LiveVersion) {
 	for _, d := range ds {
-		all = append(all, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published, Access: d.Access})
+		all = append(all, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published,
+			Access: d.Access})
 	}
 	return all
 }
@@ -110,11 +112,13 @@ func (suite) CatalogueChanges(t *testing.T, db Database) {
 	wantChanges("nothing", false)
 	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
 	wantChanges("rolled back", false, liveVersions(dataset(catalog, 1))...)
-	wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, "", day))
+	wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(
+		s.RemoveDataset(t.Context(), catalog, "", day))
 	wantChanges("removed", false, herb.LiveVersion{Ref: catalog})
 	add(t, s, catalog, 3, 3)
 	wantChanges("added again", false, liveVersions(dataset(catalog, 3))...)
-	replaced := store.DatasetVersions{Ref: seeds, Live: "seeds-v5", Versions: []herb.Dataset{dataset(seeds, 5), dataset(seeds, 6)}}
+	replaced := store.DatasetVersions{Ref: seeds, Live: "seeds-v5",
+		Versions: []herb.Dataset{dataset(seeds, 5), dataset(seeds, 6)}}
 	must.NoError(t, s.ReplaceVersions(t.Context(), replaced, []string{"seeds-v1"}, day))
 	wantChanges("replaced", false, liveVersions(dataset(seeds, 5))...)
 	known += 100
@@ -126,7 +130,8 @@ func (suite) CatalogueWords(t *testing.T, db Database) {
 	s := open(t, db)
 	first, second := dataset(seeds, 1), dataset(seeds, 2)
 	first.Title, second.Title, second.Access = "Autumn", "Spring Årets", herb.AccessOpen
-	second.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["Bulbs","a\u0000b"]},"resource":{"keywords":"malformed"}}`))
+	second.Descriptor = herb.NewDescriptor(
+		[]byte(`{"package":{"keywords":["Bulbs","a\u0000b"]},"resource":{"keywords":"malformed"}}`))
 	must.NoError(t, s.addVersion(t.Context(), first, ""))
 	must.NoError(t, s.addVersion(t.Context(), second, first.Version))
 	changes, err := s.Changes(t.Context(), -1)
@@ -139,7 +144,8 @@ func (suite) CatalogueWords(t *testing.T, db Database) {
 	must.NoError(t, err)
 	slices.SortFunc(got, func(a, b store.VersionWords) int { return a.Compare(b.Ref) })
 	wantEqual(t, "words", []store.VersionWords{words(dataset(catalog, 1)), words(second)}, got)
-	wantResult(t, "changed words", []store.VersionWords{words(dataset(catalog, 1))})(s.Words(t.Context(), changes.Generation))
+	wantResult(t, "changed words", []store.VersionWords{words(dataset(catalog, 1))})(
+		s.Words(t.Context(), changes.Generation))
 }
 
 // CatalogueProtected lists the live versions with access key.
@@ -206,7 +212,8 @@ func (suite) CatalogueAdd(t *testing.T, db Database) {
 	changes(t, other, func() { add(t, s, seeds, 1, 1) })
 	changes(t, other, func() { add(t, s, catalog, 1, 1) })
 	changes(t, other, func() { add(t, s, catalog, 2, 2) })
-	bare := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "z"}, Version: "v", Access: herb.AccessOpen, Published: day}
+	bare := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "z"}, Version: "v", Access: herb.AccessOpen,
+		Published: day}
 	must.NoError(t, s.addVersion(t.Context(), bare, ""))
 	wantCatalogue(t, other, bare, dataset(catalog, 2), dataset(seeds, 1))
 	wantHistory(t, other, catalog, 2, 2, 1)
@@ -277,9 +284,11 @@ func (suite) CatalogueLive(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 1, 3, 2, 1)
 	changes(t, s, func() { must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) })
 	wantHistory(t, s, catalog, 3, 3, 2, 1)
-	wantSuperseded(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) // of two equal rollbacks, one succeeds
+	// of two equal rollbacks, one succeeds
+	wantSuperseded(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1"))
 	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v3"))
-	wantCode(t, s.SetLive(t.Context(), catalog, "v9", "catalog-v3"), herb.CodeGone, `"v9"`, "catalog-v3, catalog-v2, catalog-v1")
+	wantCode(t, s.SetLive(t.Context(), catalog, "v9", "catalog-v3"), herb.CodeGone, `"v9"`,
+		"catalog-v3, catalog-v2, catalog-v1")
 	wantCatalogue(t, s, dataset(catalog, 3))
 }
 
@@ -288,7 +297,8 @@ func (suite) CatalogueRemove(t *testing.T, db Database) {
 	add(t, s, catalog, 1, 2)
 	add(t, s, seeds, 1, 1)
 	changes(t, s, func() {
-		wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, "", day))
+		wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(
+			s.RemoveDataset(t.Context(), catalog, "", day))
 	})
 	wantCatalogue(t, s, dataset(seeds, 1))
 	wantVersions(t, s, "seeds-v1")
@@ -306,7 +316,8 @@ func (suite) CataloguePrune(t *testing.T, db Database) {
 	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v5"))
 	prune := func(n int, live string, keep int, want ...string) {
 		t.Helper()
-		wantResult(t, "dropped versions", want)(s.AddVersion(t.Context(), dataset(catalog, n), live, herb.Keep{Versions: keep}, day))
+		wantResult(t, "dropped versions", want)(s.AddVersion(t.Context(), dataset(catalog, n), live,
+			herb.Keep{Versions: keep}, day))
 	}
 	prune(6, "catalog-v2", 4, "catalog-v1", "catalog-v3") // the version that was live is kept
 	wantHistory(t, s, catalog, 6, 6, 5, 4, 2)

@@ -9,8 +9,10 @@ import (
 // nothing, if another program has claimed the work and the claim has not expired.
 func (s Tables) Claim(ctx context.Context, name, holder string, now, until time.Time) (claimed bool, err error) {
 	err = s.write(ctx, "claiming work", func(ctx context.Context, tx Tx) error {
-		n, err := execCount(ctx, tx, "INSERT INTO claims (name, holder, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE "+
-			"SET holder = excluded.holder, until = excluded.until WHERE claims.holder = excluded.holder OR claims.until <= ?",
+		n, err := execCount(ctx, tx,
+			"INSERT INTO claims (name, holder, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE "+
+				"SET holder = excluded.holder, until = excluded.until WHERE claims.holder = excluded.holder OR "+
+				"claims.until <= ?",
 			name, holder, until.UnixMicro(), now.UnixMicro())
 		claimed = n > 0
 		return err

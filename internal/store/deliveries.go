@@ -21,17 +21,18 @@ const (
 
 // Delivery is an event for a webhook.
 type Delivery struct {
-	ID        int64          `json:"-"`
-	Webhook   string         `json:"webhook"`
-	Event     string         `json:"id"` // the same for all webhooks
-	Type      herb.EventType `json:"type"`
-	Created   time.Time      `json:"timestamp"` // of the event
-	Data      herb.EventData `json:"data"`
-	State     DeliveryState  `json:"state"`
-	Attempts  int            `json:"attempts"`           // that were started
-	Due       time.Time      `json:"due,omitzero"`       // of the next attempt; while one runs, when another node may start one
-	Attempted time.Time      `json:"attempted,omitzero"` // end of the last attempt
-	Result    string         `json:"result,omitempty"`   // of the last attempt
+	ID       int64          `json:"-"`
+	Webhook  string         `json:"webhook"`
+	Event    string         `json:"id"` // the same for all webhooks
+	Type     herb.EventType `json:"type"`
+	Created  time.Time      `json:"timestamp"` // of the event
+	Data     herb.EventData `json:"data"`
+	State    DeliveryState  `json:"state"`
+	Attempts int            `json:"attempts"` // that were started
+	// of the next attempt; while one runs, when another node may start one
+	Due       time.Time `json:"due,omitzero"`
+	Attempted time.Time `json:"attempted,omitzero"` // end of the last attempt
+	Result    string    `json:"result,omitempty"`   // of the last attempt
 }
 
 // DeliveryState is what has become of a delivery.
@@ -63,20 +64,24 @@ func addEvent(ctx context.Context, tx Tx, e herb.Event) error {
 		if err != nil {
 			return fmt.Errorf("encode an event of dataset %s: %w", e.Ref, err)
 		}
-		rows = append(rows, []any{w.ID, id, string(e.Type), now.UnixMicro(), string(content), string(DeliveryPending), 0, now.UnixMicro(), ""})
+		rows = append(rows, []any{w.ID, id, string(e.Type), now.UnixMicro(), string(content), string(DeliveryPending),
+			0, now.UnixMicro(), ""})
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	if err := insert(ctx, tx, "webhook_deliveries (webhook, event, type, created, data, state, attempts, due, result)", rows, ""); err != nil {
+	if err := insert(ctx, tx, "webhook_deliveries (webhook, event, type, created, data, state, attempts, due, result)",
+		rows, ""); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "DELETE FROM webhook_deliveries WHERE created < ? OR id <= (SELECT max(id) FROM webhook_deliveries) - ?",
+	return exec(ctx, tx, "DELETE FROM webhook_deliveries WHERE created < ? OR id <= (SELECT max(id) FROM "+
+		"webhook_deliveries) - ?",
 		now.Add(-DeliveryRetention).UnixMicro(), MaxDeliveries)
 }
 
 // eventVersion returns a version of a dataset as an event names it, and its summary.
-func eventVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) (herb.EventVersion, herb.VersionSummary, error) {
+func eventVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) (herb.EventVersion,
+	herb.VersionSummary, error) {
 	found, err := collect(ctx, tx, func(rows *sql.Rows) (herb.ListedVersion, error) { return scanListed(ref, rows) },
 		"SELECT "+listedColumns+" FROM versions "+ofRef+" AND version = ?", ref.Namespace, ref.Name, version)
 	if err != nil || len(found) == 0 {
@@ -92,8 +97,9 @@ func addPublished(ctx context.Context, tx Tx, d herb.Dataset, live string) error
 		return err
 	}
 	return addEvent(ctx, tx, herb.Event{
-		Type: herb.EventPublished, Ref: d.Ref, Version: herb.EventVersion{Name: d.Version, Access: d.Access}, Previous: previous,
-		Message: d.Message, Counts: herb.NewEventCounts(d.Compared),
+		Type: herb.EventPublished, Ref: d.Ref, Version: herb.EventVersion{Name: d.Version, Access: d.Access},
+		Previous: previous,
+		Message:  d.Message, Counts: herb.NewEventCounts(d.Compared),
 	})
 }
 
@@ -130,15 +136,18 @@ func addUnpublished(ctx context.Context, tx Tx, event herb.EventType, ref herb.R
 
 // DueWebhooks returns the webhooks with deliveries whose next attempt is due.
 func (s Tables) DueWebhooks(ctx context.Context, now time.Time) ([]herb.Webhook, error) {
-	return readRows(ctx, s, "reading due deliveries", scanWebhook, "SELECT "+webhookColumns+" FROM webhooks AS w WHERE disabled IS NULL AND EXISTS "+
-		"(SELECT 1 FROM webhook_deliveries AS d WHERE d.webhook = w.id AND d.state = 'pending' AND d.due <= ?)", now.UnixMicro())
+	return readRows(ctx, s, "reading due deliveries", scanWebhook, "SELECT "+webhookColumns+
+		" FROM webhooks AS w WHERE disabled IS NULL AND EXISTS "+
+		"(SELECT 1 FROM webhook_deliveries AS d WHERE d.webhook = w.id AND d.state = 'pending' AND d.due <= ?)",
+		now.UnixMicro())
 }
 
 const deliveryColumns = "id, webhook, event, type, created, data, state, attempts, due, attempted, result"
 
 func scanDelivery(rows *sql.Rows) (d Delivery, err error) {
 	var data []byte
-	if err := rows.Scan(&d.ID, &d.Webhook, &d.Event, &d.Type, (*stamp)(&d.Created), &data, &d.State, &d.Attempts, (*stamp)(&d.Due),
+	if err := rows.Scan(&d.ID, &d.Webhook, &d.Event, &d.Type, (*stamp)(&d.Created), &data, &d.State, &d.Attempts,
+		(*stamp)(&d.Due),
 		(*stamp)(&d.Attempted), &d.Result); err != nil {
 		return d, err
 	}
@@ -154,10 +163,13 @@ func scanDelivery(rows *sql.Rows) (d Delivery, err error) {
 // ClaimDeliveries begins attempts at due deliveries of a webhook, oldest first: no other program
 // begins one until a time, by which the attempt must have been recorded. What quotes or counts
 // records of a version that was withdrawn meanwhile is left out of them.
-func (s Tables) ClaimDeliveries(ctx context.Context, webhook string, limit int, now, until time.Time) (claimed []Delivery, err error) {
+func (s Tables) ClaimDeliveries(ctx context.Context, webhook string, limit int, now,
+	until time.Time) (claimed []Delivery, err error) {
 	err = s.write(ctx, "claiming deliveries", func(ctx context.Context, tx Tx) error {
-		claimed, err = collect(ctx, tx, scanDelivery, "UPDATE webhook_deliveries SET attempts = attempts + 1, due = ? WHERE id IN "+
-			"(SELECT id FROM webhook_deliveries WHERE webhook = ? AND state = 'pending' AND due <= ? ORDER BY due, id LIMIT ?) RETURNING "+deliveryColumns,
+		claimed, err = collect(ctx, tx, scanDelivery,
+			"UPDATE webhook_deliveries SET attempts = attempts + 1, due = ? WHERE id IN "+
+				"(SELECT id FROM webhook_deliveries WHERE webhook = ? AND state = 'pending' AND due <= ? ORDER BY due, "+
+				"id LIMIT ?) RETURNING "+deliveryColumns,
 			until.UnixMicro(), webhook, now.UnixMicro(), limit)
 		for i := range claimed {
 			if err == nil {
@@ -172,7 +184,8 @@ func (s Tables) ClaimDeliveries(ctx context.Context, webhook string, limit int, 
 
 // omitWithdrawn removes what quotes or counts records of withdrawn versions.
 func omitWithdrawn(ctx context.Context, tx Tx, d *herb.EventData) error {
-	withdrawn, err := collect(ctx, tx, scanValue[string], "SELECT version FROM withdrawn WHERE version IN (?, ?)", d.Version, d.Previous)
+	withdrawn, err := collect(ctx, tx, scanValue[string], "SELECT version FROM withdrawn WHERE version IN (?, ?)",
+		d.Version, d.Previous)
 	if slices.Contains(withdrawn, d.Version) {
 		d.Message = ""
 	}
@@ -187,8 +200,11 @@ func omitWithdrawn(ctx context.Context, tx Tx, d *herb.EventData) error {
 // or it was ended.
 func (s Tables) RecordAttempt(ctx context.Context, d Delivery) (recorded bool, err error) {
 	err = s.write(ctx, "recording a delivery", func(ctx context.Context, tx Tx) error {
-		n, err := execCount(ctx, tx, "UPDATE webhook_deliveries SET state = ?, due = ?, attempted = ?, result = ? WHERE id = ? AND attempts = ? AND state = ?",
-			string(d.State), d.Due.UnixMicro(), d.Attempted.UnixMicro(), d.Result, d.ID, d.Attempts, string(DeliveryPending))
+		n, err := execCount(ctx, tx,
+			"UPDATE webhook_deliveries SET state = ?, due = ?, attempted = ?, result = ? WHERE id = ? AND attempts = "+
+				"? AND state = ?",
+			string(d.State), d.Due.UnixMicro(), d.Attempted.UnixMicro(), d.Result, d.ID, d.Attempts,
+			string(DeliveryPending))
 		recorded = n > 0
 		return err
 	})
@@ -199,7 +215,8 @@ func (s Tables) RecordAttempt(ctx context.Context, d Delivery) (recorded bool, e
 // Pending ones whose last attempt failed have DeliveryRetrying.
 func (s Tables) Deliveries(ctx context.Context, webhook string, limit int) ([]Delivery, error) {
 	all, err := readRows(ctx, s, "reading deliveries", scanDelivery, "SELECT "+deliveryColumns+
-		" FROM webhook_deliveries WHERE webhook = coalesce(nullif(?, ''), webhook) ORDER BY id DESC LIMIT ?", webhook, limit)
+		" FROM webhook_deliveries WHERE webhook = coalesce(nullif(?, ''), webhook) ORDER BY id DESC LIMIT ?",
+		webhook, limit)
 	slices.Reverse(all)
 	for i := range all {
 		if all[i].State == DeliveryPending && !all[i].Attempted.IsZero() {
@@ -212,7 +229,8 @@ func (s Tables) Deliveries(ctx context.Context, webhook string, limit int) ([]De
 // ResendDeliveries makes deliveries of a webhook due now, with all attempts: those with an event,
 // or without events all that are not delivered. It returns their number. An attempt that runs is
 // not recorded, so that it is repeated. The error has herb.CodeRejected if the webhook is disabled.
-func (s Tables) ResendDeliveries(ctx context.Context, webhook string, events []string, now time.Time) (n int64, err error) {
+func (s Tables) ResendDeliveries(ctx context.Context, webhook string, events []string, now time.Time) (n int64,
+	err error) {
 	err = s.write(ctx, "resending deliveries", func(ctx context.Context, tx Tx) error {
 		var disabled stamp
 		switch err := tx.QueryRowContext(ctx, "SELECT disabled FROM webhooks WHERE id = ?", webhook).Scan(&disabled); {
@@ -228,7 +246,9 @@ func (s Tables) ResendDeliveries(ctx context.Context, webhook string, events []s
 		for _, e := range events {
 			args = append(args, e)
 		}
-		n, err = execCount(ctx, tx, "UPDATE webhook_deliveries SET state = 'pending', attempts = 0, due = ? WHERE webhook = ? AND "+which, args...)
+		n, err = execCount(ctx, tx,
+			"UPDATE webhook_deliveries SET state = 'pending', attempts = 0, due = ? WHERE webhook = ? AND "+
+				which, args...)
 		return err
 	})
 	return n, err
@@ -245,7 +265,8 @@ type DeliveryCounts struct {
 func (s Tables) CountDeliveries(ctx context.Context) (c DeliveryCounts, err error) {
 	err = s.read(ctx, "counting deliveries", func(ctx context.Context, tx Tx) error {
 		return tx.QueryRowContext(ctx, "SELECT count(CASE WHEN state = 'pending' AND attempted IS NULL THEN 1 END), "+
-			"count(CASE WHEN state = 'pending' AND attempted IS NOT NULL THEN 1 END), count(CASE WHEN state = 'failed' THEN 1 END) "+
+			"count(CASE WHEN state = 'pending' AND attempted IS NOT NULL THEN 1 END), count(CASE WHEN state = "+
+			"'failed' THEN 1 END) "+
 			"FROM webhook_deliveries").Scan(&c.Pending, &c.Retrying, &c.Failed)
 	})
 	return c, err
@@ -253,5 +274,6 @@ func (s Tables) CountDeliveries(ctx context.Context) (c DeliveryCounts, err erro
 
 // DeleteDeliveries deletes the deliveries of events before a time.
 func (s Tables) DeleteDeliveries(ctx context.Context, before time.Time) error {
-	return s.writeOne(ctx, "deleting old deliveries", "DELETE FROM webhook_deliveries WHERE created < ?", before.UnixMicro())
+	return s.writeOne(ctx, "deleting old deliveries", "DELETE FROM webhook_deliveries WHERE created < ?",
+		before.UnixMicro())
 }

@@ -50,7 +50,8 @@ func (s Tables) AddDraft(ctx context.Context, d Draft, expired time.Time, check 
 			return err
 		}
 		var own, all int // with the new one
-		err = tx.QueryRowContext(ctx, "SELECT COUNT(CASE WHEN owner = ? THEN 1 END), COUNT(*) FROM drafts", d.Owner).Scan(&own, &all)
+		err = tx.QueryRowContext(ctx, "SELECT COUNT(CASE WHEN owner = ? THEN 1 END), COUNT(*) FROM drafts",
+			d.Owner).Scan(&own, &all)
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,8 @@ func (s Tables) AddDraft(ctx context.Context, d Draft, expired time.Time, check 
 // nothing, if it was, or is gone.
 func (s Tables) ReplaceDraft(ctx context.Context, d Draft, read time.Time) (replaced bool, err error) {
 	err = s.write(ctx, "recording a draft", func(ctx context.Context, tx Tx) error {
-		result, err := tx.ExecContext(ctx, "UPDATE drafts SET stored = ?, updated = ?, content = ? WHERE id = ? AND updated = ?",
+		result, err := tx.ExecContext(ctx,
+			"UPDATE drafts SET stored = ?, updated = ?, content = ? WHERE id = ? AND updated = ?",
 			d.Stored, d.Updated.UnixMicro(), d.Content, d.ID, read.UnixMicro())
 		if err != nil {
 			return err
@@ -81,7 +83,8 @@ func (s Tables) RemoveDraft(ctx context.Context, id string) error {
 
 // Draft returns a draft. The error has herb.CodeNotFound if there is none.
 func (s Tables) Draft(ctx context.Context, id string) (Draft, error) {
-	found, err := readRows(ctx, s, "reading a draft", scanDraft, "SELECT id, owner, stored, updated, content FROM drafts WHERE id = ?", id)
+	found, err := readRows(ctx, s, "reading a draft", scanDraft,
+		"SELECT id, owner, stored, updated, content FROM drafts WHERE id = ?", id)
 	if err == nil && len(found) == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "no such draft")
 	}
@@ -94,7 +97,8 @@ func (s Tables) Draft(ctx context.Context, id string) (Draft, error) {
 // Drafts returns the drafts of an owner that were written since a time, last written first.
 func (s Tables) Drafts(ctx context.Context, owner string, since time.Time) ([]Draft, error) {
 	return readRows(ctx, s, "reading drafts", scanDraft,
-		"SELECT id, owner, stored, updated, content FROM drafts WHERE owner = ? AND updated >= ? ORDER BY updated DESC, id", owner, since.UnixMicro())
+		"SELECT id, owner, stored, updated, content FROM drafts WHERE owner = ? AND updated >= ? ORDER BY updated "+
+			"DESC, id", owner, since.UnixMicro())
 }
 
 func scanDraft(rows *sql.Rows) (d Draft, err error) {

@@ -29,7 +29,8 @@ func (suite) Drafts(t *testing.T, db Database) {
 	got, err := s.Draft(t.Context(), a.ID)
 	must.NoError(t, err)
 	wantEqual(t, "draft", a, got)
-	b := store.Draft{ID: store.NewDraftID(), Owner: "bob", Stored: true, Updated: day.Add(time.Hour), Content: []byte(`{}`)}
+	b := store.Draft{ID: store.NewDraftID(), Owner: "bob", Stored: true, Updated: day.Add(time.Hour),
+		Content: []byte(`{}`)}
 	must.NoError(t, other.AddDraft(t.Context(), b, day, fits))
 	for owner, want := range map[string][]store.Draft{"ann": {a}, "bob": {b}, "eve": nil} {
 		got, err := s.Drafts(t.Context(), owner, day)
@@ -57,7 +58,8 @@ func (suite) DraftsConcurrently(t *testing.T, db Database) {
 	var added [2]atomic.Int64
 	for n := range 2 * tried {
 		adding.Go(func() {
-			d := store.Draft{ID: store.NewDraftID(), Owner: []string{"ann", "bob"}[n%2], Updated: day, Content: []byte(`{}`)}
+			d := store.Draft{ID: store.NewDraftID(), Owner: []string{"ann", "bob"}[n%2], Updated: day,
+				Content: []byte(`{}`)}
 			err := nodes[n/2%2].AddDraft(t.Context(), d, day.Add(-time.Hour), func(own, all int) error {
 				if own >= most || all >= 2*most {
 					return full
@@ -73,7 +75,8 @@ func (suite) DraftsConcurrently(t *testing.T, db Database) {
 	}
 	adding.Wait()
 	ids, err := nodes[0].DraftIDs(t.Context(), time.Time{})
-	if must.NoError(t, err); added[0].Load() != most || added[1].Load() != most || len(ids) != 2*most {
+	must.NoError(t, err)
+	if added[0].Load() != most || added[1].Load() != most || len(ids) != 2*most {
 		t.Errorf("%d and %d drafts were added; there are %v", added[0].Load(), added[1].Load(), ids)
 	}
 }

@@ -57,7 +57,8 @@ func (suite) DumpIdempotencyKeys(t *testing.T, db Database) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	used := func(n int, credential, key string, age time.Duration) store.IdempotencyRecord {
 		return store.IdempotencyRecord{
-			IdempotencyKey: store.IdempotencyKey{Credential: credential, Key: key, Body: sha256.Sum256([]byte(key))}, Plant: n, Created: now.Add(-age),
+			IdempotencyKey: store.IdempotencyKey{Credential: credential, Key: key, Body: sha256.Sum256([]byte(key))},
+			Plant:          n, Created: now.Add(-age),
 		}
 	}
 	all := []store.IdempotencyRecord{
@@ -98,7 +99,8 @@ func (suite) DumpIdempotencyKeys(t *testing.T, db Database) {
 		many[i] = used(i%10+1, "many", fmt.Sprint(i), 0)
 	}
 	must.NoError(t, s.AddIdempotencyKeys(t.Context(), many))
-	got, err := s.IdempotencyKeysAfter(t.Context(), store.IdempotencyRange{Plants: 10}, store.IdempotencyKey{Credential: "many"}, 2000)
+	got, err := s.IdempotencyKeysAfter(t.Context(), store.IdempotencyRange{Plants: 10},
+		store.IdempotencyKey{Credential: "many"}, 2000)
 	must.NoError(t, err)
 	wantEqual(t, "number of idempotency keys", len(many), len(got))
 }
@@ -145,8 +147,10 @@ func (suite) DumpReplaceVersions(t *testing.T, db Database) {
 	wantRetired(t, s, store.Retired{Version: "catalog-v2", Since: day})
 	wantCode(t, s.ReplaceVersions(t.Context(), first, next.VersionNames(), day), herb.CodeUnavailable)
 	wantAllVersions(t, other, next)
-	must.NoError(t, s.ReplaceVersions(t.Context(), datasetVersions(catalog, 4, 4), next.VersionNames(), day.Add(time.Hour)))
-	wantRetired(t, s, store.Retired{Version: "catalog-v1", Since: day.Add(time.Hour)}, store.Retired{Version: "catalog-v2", Since: day},
+	must.NoError(t, s.ReplaceVersions(t.Context(), datasetVersions(catalog, 4, 4), next.VersionNames(),
+		day.Add(time.Hour)))
+	wantRetired(t, s, store.Retired{Version: "catalog-v1", Since: day.Add(time.Hour)},
+		store.Retired{Version: "catalog-v2", Since: day},
 		store.Retired{Version: "catalog-v3", Since: day.Add(time.Hour)})
 	add(t, s, catalog, 5, 5)
 	wantHistory(t, other, catalog, 5, 5, 4)

@@ -39,7 +39,8 @@ func TestParseVersionFile(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"changed", "catalogue.json", "notes.txt", version, version + ".rebuilt", version + ".x.source", "id.draft"} {
+	for _, name := range []string{"changed", "catalogue.json", "notes.txt", version, version + ".rebuilt",
+		version + ".x.source", "id.draft"} {
 		if f, ok := store.ParseVersionFile(name); ok {
 			t.Errorf("%s: %+v", name, f)
 		}

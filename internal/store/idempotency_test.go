@@ -38,7 +38,8 @@ func (suite) IdempotencyReplay(t *testing.T, db Database) {
 	emptyTag := withKey(creation(3, "Oak", ""), "ann", "k3", "c")
 	outcomes := mustCreate(t, s, first, untagged, first, emptyTag) // the third repeats the first within the batch
 	wantEqual(t, "outcomes", []store.Outcome{
-		{Plant: first.Plant.Plant}, {Plant: untagged.Plant.Plant}, {Plant: first.Plant.Plant, Replayed: true}, {Plant: emptyTag.Plant.Plant},
+		{Plant: first.Plant.Plant}, {Plant: untagged.Plant.Plant}, {Plant: first.Plant.Plant, Replayed: true},
+		{Plant: emptyTag.Plant.Plant},
 	}, outcomes)
 	for _, c := range []store.Creation{first, untagged, emptyTag} {
 		wantReplay(t, s, c, c.Plant.Plant)

@@ -17,7 +17,8 @@ const keyColumns = "id, name, scopes, hash, created, expires, revoked, last_used
 func (s Tables) AddKey(ctx context.Context, k herb.Key) error {
 	return s.write(ctx, "adding a key", func(ctx context.Context, tx Tx) error {
 		return errors.Join(addKey(ctx, tx, k), addAudit(ctx, tx, herb.AuditEntry{
-			Action: herb.AuditKeyCreated, Subject: k.ID, Detail: fmt.Sprintf("name %q, scopes %s", k.Name, herb.JoinScopes(k.Scopes, " ")),
+			Action: herb.AuditKeyCreated, Subject: k.ID,
+			Detail: fmt.Sprintf("name %q, scopes %s", k.Name, herb.JoinScopes(k.Scopes, " ")),
 		}))
 	})
 }
@@ -64,7 +65,8 @@ func (s Tables) CountKeys(ctx context.Context) (total, revoked int, err error) {
 func scanKey(rows *sql.Rows) (k herb.Key, err error) {
 	var scopes string
 	var hash []byte
-	if err := rows.Scan(&k.ID, &k.Name, &scopes, &hash, (*stamp)(&k.Created), (*stamp)(&k.Expires), (*stamp)(&k.Revoked),
+	if err := rows.Scan(&k.ID, &k.Name, &scopes, &hash, (*stamp)(&k.Created), (*stamp)(&k.Expires),
+		(*stamp)(&k.Revoked),
 		(*stamp)(&k.LastUsed)); err != nil {
 		return herb.Key{}, err
 	}
@@ -80,7 +82,8 @@ func scanKey(rows *sql.Rows) (k herb.Key, err error) {
 // RevokeKey revokes a key. A revoked key keeps the time of its first revocation.
 func (s Tables) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	return s.write(ctx, "revoking a key", func(ctx context.Context, tx Tx) error {
-		result, err := tx.ExecContext(ctx, "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", at.UnixMicro(), id)
+		result, err := tx.ExecContext(ctx, "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL",
+			at.UnixMicro(), id)
 		if err != nil {
 			return err
 		}

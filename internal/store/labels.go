@@ -16,10 +16,12 @@ import (
 func (s Tables) ListVersions(ctx context.Context, ref herb.Ref) (list herb.VersionList, err error) {
 	err = s.read(ctx, "listing the versions of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		list = herb.VersionList{}
-		if list.Live, err = liveVersion(ctx, tx, ref); err != nil {
+		list.Live, err = liveVersion(ctx, tx, ref)
+		if err != nil {
 			return err
 		}
-		list.Versions, err = collect(ctx, tx, func(rows *sql.Rows) (herb.ListedVersion, error) { return scanListed(ref, rows) },
+		list.Versions, err = collect(ctx, tx,
+			func(rows *sql.Rows) (herb.ListedVersion, error) { return scanListed(ref, rows) },
 			"SELECT "+listedColumns+" FROM versions "+ofRef+" ORDER BY added", ref.Namespace, ref.Name)
 		if err != nil {
 			return err
@@ -74,7 +76,8 @@ func selectLabels(ctx context.Context, tx Tx, where string, args ...any) (map[ve
 	labels := map[versionKey][]string{}
 	_, err := collect(ctx, tx, func(rows *sql.Rows) (label string, err error) {
 		var of versionKey
-		if err = rows.Scan(&of.ref.Namespace, &of.ref.Name, &of.version, &label); err == nil {
+		err = rows.Scan(&of.ref.Namespace, &of.ref.Name, &of.version, &label)
+		if err == nil {
 			labels[of] = append(labels[of], label)
 		}
 		return label, err
@@ -86,7 +89,8 @@ func selectLabels(ctx context.Context, tx Tx, where string, args ...any) (map[ve
 // there is none, and herb.CodeNotFound if there is no such dataset.
 func (s Tables) LabeledVersion(ctx context.Context, ref herb.Ref, label string) (version string, err error) {
 	err = s.read(ctx, "reading a label of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		err := tx.QueryRowContext(ctx, "SELECT version FROM labels WHERE namespace = ? AND name = ? AND label = ?", ref.Namespace, ref.Name, label).Scan(&version)
+		err := tx.QueryRowContext(ctx, "SELECT version FROM labels WHERE namespace = ? AND name = ? AND label = ?",
+			ref.Namespace, ref.Name, label).Scan(&version)
 		if errors.Is(err, sql.ErrNoRows) {
 			return noVersion(ctx, tx, ref, label)
 		}
@@ -101,7 +105,9 @@ const LabelsSchema = 4
 // ErrLabelsUnknown returns the error of a label while a program before LabelsSchema uses the
 // database.
 func ErrLabelsUnknown() error {
-	return herb.Errorf(herb.CodeRejected, "a program of an earlier release, which would delete versions with labels, uses the database; stop or upgrade it first")
+	return herb.Errorf(herb.CodeRejected,
+		"a program of an earlier release, which would delete versions with labels, uses the database; stop or "+
+			"upgrade it first")
 }
 
 // AddLabel gives a label to a version, if it has not got it yet. A label that another version has
@@ -127,16 +133,21 @@ func (s Tables) AddLabel(ctx context.Context, ref herb.Ref, version, label strin
 			case l[0] == label && l[1] == version:
 				return nil
 			case l[0] == label:
-				return herb.Errorf(herb.CodeRejected, "version %s of %s has the label %q; remove it there first, or choose another label", l[1], ref, label)
+				return herb.Errorf(herb.CodeRejected,
+					"version %s of %s has the label %q; remove it there first, or choose another label",
+					l[1], ref, label)
 			}
 		}
 		if len(labels) >= herb.MaxLabels {
-			return herb.Errorf(herb.CodeRejected, "%s has %d labels, and may not have more; remove one first", ref, len(labels))
+			return herb.Errorf(herb.CodeRejected, "%s has %d labels, and may not have more; remove one first", ref,
+				len(labels))
 		}
 		return errors.Join(
 			nextGeneration(ctx, tx),
-			exec(ctx, tx, "INSERT INTO labels (namespace, name, label, version) VALUES (?, ?, ?, ?)", ref.Namespace, ref.Name, label, version),
-			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditLabeled, Subject: ref.String(), Detail: "version " + version + ", label " + label}),
+			exec(ctx, tx, "INSERT INTO labels (namespace, name, label, version) VALUES (?, ?, ?, ?)", ref.Namespace,
+				ref.Name, label, version),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditLabeled, Subject: ref.String(), Detail: "version " +
+				version + ", label " + label}),
 		)
 	})
 }
@@ -157,8 +168,10 @@ func (s Tables) RemoveLabel(ctx context.Context, ref herb.Ref, version, label st
 		}
 		return errors.Join(
 			nextGeneration(ctx, tx),
-			exec(ctx, tx, "DELETE FROM labels WHERE namespace = ? AND name = ? AND label = ?", ref.Namespace, ref.Name, label),
-			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditUnlabeled, Subject: ref.String(), Detail: "version " + version + ", label " + label}),
+			exec(ctx, tx, "DELETE FROM labels WHERE namespace = ? AND name = ? AND label = ?", ref.Namespace,
+				ref.Name, label),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditUnlabeled, Subject: ref.String(), Detail: "version " +
+				version + ", label " + label}),
 		)
 	})
 }

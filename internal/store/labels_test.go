@@ -22,12 +22,14 @@ func (suite) ListVersions(t *testing.T, db Database) {
 	add(t, s, catalog, 1, 1)
 	second := dataset(catalog, 2)
 	second.Access, second.Message, second.Report.Cells = herb.AccessOpen, "Autumn prices", "sha256:1"
-	second.Compared = &herb.RecordChanges{Since: versionName(catalog, 1), SinceAccess: herb.AccessKey, Added: 3, Changed: 1, Fields: []herb.FieldChange{{Field: "id", Records: 1}}}
+	second.Compared = &herb.RecordChanges{Since: versionName(catalog, 1), SinceAccess: herb.AccessKey, Added: 3,
+		Changed: 1, Fields: []herb.FieldChange{{Field: "id", Records: 1}}}
 	must.NoError(t, s.addVersion(t.Context(), second, versionName(catalog, 1)))
 	must.NoError(t, s.AddLabel(t.Context(), catalog, second.Version, "b"))
 	must.NoError(t, s.AddLabel(t.Context(), catalog, second.Version, "2026-Q1"))
 	want := herb.ListedVersion{
-		Ref: catalog, Version: second.Version, Access: herb.AccessOpen, Published: second.Published, Records: 200, Labels: []string{"2026-Q1", "b"},
+		Ref: catalog, Version: second.Version, Access: herb.AccessOpen, Published: second.Published, Records: 200,
+		Labels:         []string{"2026-Q1", "b"},
 		VersionSummary: second.Summary(),
 	}
 	got, err := s.ListVersions(t.Context(), catalog)
@@ -75,7 +77,8 @@ func (suite) Labels(t *testing.T, db Database) {
 		t.Errorf("a used label: %v", err)
 	}
 	_, err = s.LabeledVersion(t.Context(), catalog, "draft")
-	if herb.CodeOf(err) != herb.CodeGone || !strings.Contains(err.Error(), `no version or label "draft"; versions: `+v2+", "+v1+"; labels: final") {
+	if herb.CodeOf(err) != herb.CodeGone ||
+		!strings.Contains(err.Error(), `no version or label "draft"; versions: `+v2+", "+v1+"; labels: final") {
 		t.Errorf("an unknown label: %v", err)
 	}
 	for ref, code := range map[herb.Ref]herb.Code{catalog: herb.CodeGone, seeds: herb.CodeNotFound} {
@@ -100,7 +103,8 @@ func (suite) Labels(t *testing.T, db Database) {
 	for _, e := range log[2:] {
 		actions = append(actions, string(e.Action)+" "+e.Detail)
 	}
-	wantEqual(t, "audit log", []string{"version.label version " + v1 + ", label final", "version.unlabel version " + v1 + ", label final", "version.label version " + v2 + ", label final"}, actions)
+	wantEqual(t, "audit log", []string{"version.label version " + v1 + ", label final", "version.unlabel version " +
+		v1 + ", label final", "version.label version " + v2 + ", label final"}, actions)
 	_, err = s.RemoveDataset(t.Context(), catalog, "", day)
 	must.NoError(t, err)
 	add(t, s, catalog, 3, 3)
@@ -114,11 +118,14 @@ func (suite) Labels_kept(t *testing.T, db Database) {
 	v1, v2 := versionName(catalog, 1), versionName(catalog, 2)
 	must.NoError(t, s.AddLabel(t.Context(), catalog, v1, "a"))
 	must.NoError(t, s.AddLabel(t.Context(), catalog, v1, "b"))
-	wantResult(t, "dropped beside a labeled version", []string{v2})(s.AddVersion(t.Context(), dataset(catalog, 4), versionName(catalog, 3), herb.Keep{Versions: 2}, day))
+	wantResult(t, "dropped beside a labeled version", []string{v2})(s.AddVersion(t.Context(), dataset(catalog, 4),
+		versionName(catalog, 3), herb.Keep{Versions: 2}, day))
 	must.NoError(t, s.RemoveLabel(t.Context(), catalog, v1, "a"))
-	wantResult(t, "dropped beside a version with one label", []string{versionName(catalog, 3)})(s.AddVersion(t.Context(), dataset(catalog, 5), versionName(catalog, 4), herb.Keep{Versions: 2}, day))
+	wantResult(t, "dropped beside a version with one label", []string{versionName(catalog, 3)})(
+		s.AddVersion(t.Context(), dataset(catalog, 5), versionName(catalog, 4), herb.Keep{Versions: 2}, day))
 	must.NoError(t, s.RemoveLabel(t.Context(), catalog, v1, "b"))
-	wantResult(t, "dropped without labels", []string{v1, versionName(catalog, 4)})(s.AddVersion(t.Context(), dataset(catalog, 6), versionName(catalog, 5), herb.Keep{Versions: 2}, day))
+	wantResult(t, "dropped without labels", []string{v1, versionName(catalog, 4)})(
+		s.AddVersion(t.Context(), dataset(catalog, 6), versionName(catalog, 5), herb.Keep{Versions: 2}, day))
 }
 
 // Labels_hidden checks that errors name no versions that readers must not know of.
@@ -134,7 +141,8 @@ func (suite) Labels_hidden(t *testing.T, db Database) {
 	open.Access = herb.AccessOpen
 	must.NoError(t, s.addVersion(t.Context(), open, versionName(catalog, 1)))
 	_, err = s.Version(t.Context(), catalog, "x")
-	if strings.Contains(err.Error(), versionName(catalog, 1)) || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), open.Version) {
+	if strings.Contains(err.Error(), versionName(catalog, 1)) || strings.Contains(err.Error(), "hush") ||
+		!strings.Contains(err.Error(), open.Version) {
 		t.Errorf("for everybody: %v", err)
 	}
 }
@@ -147,7 +155,8 @@ func (suite) Withdraw(t *testing.T, db Database) {
 	must.NoError(t, s.AddLabel(t.Context(), catalog, v1, "final"))
 	before, err := s.Changes(t.Context(), -1)
 	must.NoError(t, err)
-	if err := s.Withdraw(t.Context(), catalog, v3, day, day); herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), "roll back first") {
+	if err := s.Withdraw(t.Context(), catalog, v3, day, day); herb.CodeOf(err) != herb.CodeRejected ||
+		!strings.Contains(err.Error(), "roll back first") {
 		t.Errorf("the live version: %v", err)
 	}
 	if err := s.Withdraw(t.Context(), catalog, "x", day, day); herb.CodeOf(err) != herb.CodeGone {
@@ -165,7 +174,8 @@ func (suite) Withdraw(t *testing.T, db Database) {
 	for i := range 2 {
 		must.NoError(t, s.Withdraw(t.Context(), catalog, v1, day.Add(time.Duration(i)*time.Hour), day.Add(-time.Hour)))
 	}
-	late := store.Publish{ID: "late", Running: true, Updated: day, Content: []byte(`{}`)} // its publish records its result after the withdrawal
+	// its publish records its result after the withdrawal
+	late := store.Publish{ID: "late", Running: true, Updated: day, Content: []byte(`{}`)}
 	must.NoError(t, s.AddPublish(t.Context(), late, day))
 	late.Running, late.Content = false, []byte(`{"replaces":"`+v1+`"}`)
 	must.NoError(t, s.UpdatePublish(t.Context(), late))
@@ -181,10 +191,13 @@ func (suite) Withdraw(t *testing.T, db Database) {
 	}
 	_, err = s.Version(t.Context(), catalog, v1)
 	var withdrawn *herb.Error
-	if herb.CodeOf(err) != herb.CodeGone || !errors.As(err, &withdrawn) || withdrawn.Withdrawn == nil || strings.Count(err.Error(), "was withdrawn") != 1 || !strings.Contains(err.Error(), "was withdrawn on "+day.Format(time.DateOnly)) {
+	if herb.CodeOf(err) != herb.CodeGone || !errors.As(err, &withdrawn) || withdrawn.Withdrawn == nil ||
+		strings.Count(err.Error(), "was withdrawn") != 1 ||
+		!strings.Contains(err.Error(), "was withdrawn on "+day.Format(time.DateOnly)) {
 		t.Errorf("a withdrawn version: %v", err)
 	}
-	want := []herb.Withdrawn{{Version: v1, Access: herb.AccessKey, Published: dataset(catalog, 1).Published, Since: day}}
+	want := []herb.Withdrawn{{Version: v1, Access: herb.AccessKey, Published: dataset(catalog, 1).Published,
+		Since: day}}
 	list, err := s.ListVersions(t.Context(), catalog)
 	must.NoError(t, err)
 	wantEqual(t, "withdrawn", want, list.Withdrawn)
@@ -201,7 +214,8 @@ func (suite) Withdraw(t *testing.T, db Database) {
 			t.Errorf("since %d: %v", since, c.Withdrawn)
 		}
 	}
-	if err := s.addVersion(t.Context(), dataset(catalog, 1), v3); herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), "withdrawn") {
+	if err := s.addVersion(t.Context(), dataset(catalog, 1), v3); herb.CodeOf(err) != herb.CodeRejected ||
+		!strings.Contains(err.Error(), "withdrawn") {
 		t.Errorf("publishing it again: %v", err)
 	}
 	history, err := s.History(t.Context(), catalog)

@@ -108,7 +108,8 @@ func PlanBatch(ctx context.Context, tx Tx, creations []Creation, now time.Time) 
 			}
 		}
 		if taken[p.ID] {
-			b.Outcomes = append(b.Outcomes, Outcome{Err: herb.Invalidf("a plant with id %d exists already; choose another id", p.ID)})
+			b.Outcomes = append(b.Outcomes,
+				Outcome{Err: herb.Invalidf("a plant with id %d exists already; choose another id", p.ID)})
 			continue
 		}
 		b.Outcomes = append(b.Outcomes, Outcome{Plant: p.Plant})
@@ -152,7 +153,8 @@ func (b Batch) Insert(ctx context.Context, tx Tx, now time.Time) error {
 // Committed reports whether the plants of the batch were inserted, for callers that do not know
 // whether inserting them has succeeded.
 func (b Batch) Committed(ctx context.Context, tx Tx) (yes bool, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM plants WHERE id = ? AND batch = ?", b.Plants[0].ID, b.Number).Scan(&yes)
+	err = tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM plants WHERE id = ? AND batch = ?", b.Plants[0].ID,
+		b.Number).Scan(&yes)
 	return yes, err
 }
 
@@ -173,7 +175,8 @@ func takenIDs(ctx context.Context, tx Tx, creations []Creation) (map[int64]bool,
 		for _, c := range chunk {
 			ids = append(ids, c.Plant.ID)
 		}
-		found, err := collect(ctx, tx, scanValue[int64], "SELECT id FROM plants WHERE id IN (?"+strings.Repeat(", ?", len(ids)-1)+")", ids...)
+		found, err := collect(ctx, tx, scanValue[int64], "SELECT id FROM plants WHERE id IN (?"+
+			strings.Repeat(", ?", len(ids)-1)+")", ids...)
 		if err != nil {
 			return nil, err
 		}
@@ -238,8 +241,10 @@ func readReplays(ctx context.Context, tx Tx, creations []Creation, now time.Time
 			}
 			replays[name] = r
 			return struct{}{}, err
-		}, "SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq "+
-			"WHERE (r.credential, r.key) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(chunk)-1)+")", names...); err != nil {
+		}, "SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = "+
+			"r.seq "+
+			"WHERE (r.credential, r.key) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(chunk)-1)+")",
+			names...); err != nil {
 			return nil, err
 		}
 	}
@@ -271,7 +276,8 @@ func (s Tables) IdempotencyKeysAfter(
 			return r, err
 		}
 		if copy(r.Body[:], body) != len(r.Body) {
-			return r, fmt.Errorf("the body hash of idempotency key %q has %d bytes instead of %d", r.Key, len(body), len(r.Body))
+			return r, fmt.Errorf("the body hash of idempotency key %q has %d bytes instead of %d", r.Key, len(body),
+				len(r.Body))
 		}
 		return r, nil
 	}, "SELECT credential, key, body, seq, created FROM retries "+
@@ -287,6 +293,7 @@ func (s Tables) AddIdempotencyKeys(ctx context.Context, records []IdempotencyRec
 		rows[i] = []any{r.Credential, r.Key, r.Body[:], r.Plant, r.Created.UnixMicro()}
 	}
 	return s.write(ctx, "adding idempotency keys", func(ctx context.Context, tx Tx) error {
-		return insert(ctx, tx, "retries (credential, key, body, seq, created)", rows, "ON CONFLICT (credential, key) DO NOTHING")
+		return insert(ctx, tx, "retries (credential, key, body, seq, created)", rows,
+			"ON CONFLICT (credential, key) DO NOTHING")
 	})
 }

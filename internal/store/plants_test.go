@@ -47,7 +47,8 @@ func mustCreate(t *testing.T, s Store, creations ...store.Creation) []store.Outc
 func readAll(ctx context.Context, s Store) (all []herb.NewPlant, err error) {
 	for {
 		page, err := s.ReadPlants(ctx, len(all), 999)
-		if all = append(all, page.Plants...); err != nil || len(all) == page.Total {
+		all = append(all, page.Plants...)
+		if err != nil || len(all) == page.Total {
 			return all, err
 		}
 	}
@@ -110,7 +111,8 @@ func (suite) PlantsExactValues(t *testing.T, db Database) {
 	s := open(t, db)
 	long := strings.Repeat("🌹", 255)
 	exact := []store.Creation{
-		creation(math.MaxInt64, "<b>&\u2028 \"\\"), creation(math.MinInt64, long, long), creation(0, " Fern ", "Ångström"), creation(1, "植物園's ñ", ""),
+		creation(math.MaxInt64, "<b>&\u2028 \"\\"), creation(math.MinInt64, long, long),
+		creation(0, " Fern ", "Ångström"), creation(1, "植物園's ñ", ""),
 	}
 	mustCreate(t, s, exact...)
 	wantPlants(t, s, exact...)
@@ -169,7 +171,8 @@ func (suite) PlantsConcurrent(t *testing.T, db Database) {
 	created := map[int64]int{}
 	concurrently(4, func(writer int) {
 		for id := range int64(plants) {
-			outcomes, err := stores[writer%2].CreatePlants(t.Context(), []store.Creation{creation(id, "Fern", "shade"), creation(1000+id, "Rose")})
+			outcomes, err := stores[writer%2].CreatePlants(t.Context(),
+				[]store.Creation{creation(id, "Fern", "shade"), creation(1000+id, "Rose")})
 			if err != nil {
 				t.Error(err)
 				return

@@ -62,15 +62,18 @@ type publishContent struct {
 // EndPublish ends a running publish that was not renewed since it was read, and adds an
 // audit entry if entry is not nil. It reports false, and does nothing, if it was renewed:
 // of all programs that try, one succeeds.
-func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time, entry *herb.AuditEntry) (ended bool, err error) {
+func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time, entry *herb.AuditEntry) (ended bool,
+	err error) {
 	err = s.write(ctx, "ending an abandoned publish", func(ctx context.Context, tx Tx) error {
-		result, err := tx.ExecContext(ctx, "UPDATE publishes SET running = ?, updated = ?, content = ? WHERE id = ? AND running = ? AND updated = ?",
+		result, err := tx.ExecContext(ctx,
+			"UPDATE publishes SET running = ?, updated = ?, content = ? WHERE id = ? AND running = ? AND updated = ?",
 			false, p.Updated.UnixMicro(), p.Content, p.ID, true, read.UnixMicro())
 		if err != nil {
 			return err
 		}
 		n, err := result.RowsAffected()
-		if ended = n > 0; ended && err == nil && entry != nil {
+		ended = n > 0
+		if ended && err == nil && entry != nil {
 			err = addAudit(ctx, tx, *entry)
 		}
 		return err
@@ -81,7 +84,8 @@ func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time, entry
 // AbandonedPublishes returns running publishes that were last updated before a time.
 func (s Tables) AbandonedPublishes(ctx context.Context, before time.Time) ([]Publish, error) {
 	return readRows(ctx, s, "reading publishes", scanPublish,
-		"SELECT id, running, updated, content FROM publishes WHERE running = ? AND updated < ? AND id NOT LIKE ?", true, before.UnixMicro(), formerDrafts)
+		"SELECT id, running, updated, content FROM publishes WHERE running = ? AND updated < ? AND id NOT LIKE ?", true,
+		before.UnixMicro(), formerDrafts)
 }
 
 func scanPublish(rows *sql.Rows) (p Publish, err error) {
@@ -106,7 +110,8 @@ func (s Tables) Publish(ctx context.Context, id string) (Publish, error) {
 // that have published it, and those that have compared another version with it. It also deletes
 // those of the same file, which quote its values without naming a version: checks and rejections.
 func deletePublishesOf(ctx context.Context, tx Tx, version string) error {
-	ended, err := collect(ctx, tx, scanPublish, "SELECT id, running, updated, content FROM publishes WHERE running = ? AND id NOT LIKE ?", false, formerDrafts)
+	ended, err := collect(ctx, tx, scanPublish,
+		"SELECT id, running, updated, content FROM publishes WHERE running = ? AND id NOT LIKE ?", false, formerDrafts)
 	if err != nil {
 		return err
 	}

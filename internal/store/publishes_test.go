@@ -34,7 +34,8 @@ func (suite) Publishes(t *testing.T, db Database) {
 		must.NoError(t, err)
 		wantEqual(t, "abandoned", want, got)
 	}
-	draft := store.Publish{ID: "draft-a", Running: true, Updated: day, Content: []byte(`{}`)} // of a node of an earlier release
+	// of a node of an earlier release
+	draft := store.Publish{ID: "draft-a", Running: true, Updated: day, Content: []byte(`{}`)}
 	must.NoError(t, s.AddPublish(t.Context(), draft, day.Add(-time.Hour)))
 	_, err = s.Publish(t.Context(), draft.ID)
 	wantCode(t, err, herb.CodeNotFound)
@@ -43,11 +44,13 @@ func (suite) Publishes(t *testing.T, db Database) {
 	}
 	wantAbandoned(a.Updated)
 	wantAbandoned(a.Updated.Add(time.Microsecond), a)
-	ctx, entry := herb.WithActor(t.Context(), herb.Actor{ID: "key1"}), &herb.AuditEntry{Time: day, Action: herb.AuditPublished, Subject: "a/b"}
+	ctx, entry := herb.WithActor(t.Context(), herb.Actor{ID: "key1"}),
+		&herb.AuditEntry{Time: day, Action: herb.AuditPublished, Subject: "a/b"}
 	for _, tt := range []struct {
 		read time.Time
 		want bool
-	}{{day, false}, {a.Updated, true}, {a.Updated, false}, {given.Updated, false}} { // renewed meanwhile, abandoned, ended already
+	}{{day, false}, {a.Updated, true}, {a.Updated, false}, {given.Updated, false}} {
+		// renewed meanwhile, abandoned, ended already
 		ended, err := other.EndPublish(ctx, given, tt.read, entry)
 		must.NoError(t, err)
 		if ended != tt.want {
@@ -56,18 +59,22 @@ func (suite) Publishes(t *testing.T, db Database) {
 	}
 	wantRecord(given)
 	wantAbandoned(day.Add(time.Hour))
-	if entries, err := s.AuditEntries(t.Context(), herb.AuditQuery{}); err != nil || len(entries) != 1 || entries[0].Actor != "key1" || entries[0].Subject != "a/b" {
+	if entries, err := s.AuditEntries(t.Context(), herb.AuditQuery{}); err != nil || len(entries) != 1 ||
+		entries[0].Actor != "key1" || entries[0].Subject != "a/b" {
 		t.Errorf("audit log: %+v, %v", entries, err)
 	}
 	a.Running, a.Updated = false, day.Add(3*time.Minute)
 	must.NoError(t, s.UpdatePublish(t.Context(), a)) // its server was only slow
 	wantRecord(a)
 
-	must.NoError(t, s.AddPublish(t.Context(), store.Publish{ID: "b", Updated: day.Add(time.Hour), Content: []byte(`{}`)}, a.Updated))
+	must.NoError(t, s.AddPublish(t.Context(),
+		store.Publish{ID: "b", Updated: day.Add(time.Hour), Content: []byte(`{}`)}, a.Updated))
 	wantRecord(a)
-	must.NoError(t, s.AddPublish(t.Context(), store.Publish{ID: "c", Updated: day.Add(time.Hour), Content: []byte(`{}`)}, a.Updated.Add(1)))
+	must.NoError(t, s.AddPublish(t.Context(),
+		store.Publish{ID: "c", Updated: day.Add(time.Hour), Content: []byte(`{}`)}, a.Updated.Add(1)))
 	wantRecord(a) // times are stored in microseconds
-	must.NoError(t, s.AddPublish(t.Context(), store.Publish{ID: "d", Updated: day.Add(time.Hour), Content: []byte(`{}`)}, a.Updated.Add(time.Microsecond)))
+	must.NoError(t, s.AddPublish(t.Context(),
+		store.Publish{ID: "d", Updated: day.Add(time.Hour), Content: []byte(`{}`)}, a.Updated.Add(time.Microsecond)))
 	_, err = s.Publish(t.Context(), "a")
 	wantCode(t, err, herb.CodeNotFound)
 }

@@ -24,10 +24,12 @@ func (suite) RetiredPrunedAndRemoved(t *testing.T, db Database) {
 	add(t, s, catalog, 1, 3)
 	add(t, s, seeds, 1, 2)
 	wantRetired(t, other)
-	wantResult(t, "dropped", []string{"catalog-v1", "catalog-v2"})(s.AddVersion(t.Context(), dataset(catalog, 4), "catalog-v3", herb.Keep{Versions: 2}, day))
+	wantResult(t, "dropped", []string{"catalog-v1", "catalog-v2"})(s.AddVersion(t.Context(), dataset(catalog, 4),
+		"catalog-v3", herb.Keep{Versions: 2}, day))
 	dropped := []store.Retired{{Version: "catalog-v1", Since: day}, {Version: "catalog-v2", Since: day}}
 	wantRetired(t, other, dropped...)
-	wantResult(t, "removed", []string{"seeds-v1", "seeds-v2"})(s.RemoveDataset(t.Context(), seeds, "", day.Add(time.Hour)))
+	wantResult(t, "removed", []string{"seeds-v1", "seeds-v2"})(s.RemoveDataset(t.Context(), seeds, "",
+		day.Add(time.Hour)))
 	wantRetired(t, other, append(dropped, store.Retired{Version: "seeds-v1", Since: day.Add(time.Hour)},
 		store.Retired{Version: "seeds-v2", Since: day.Add(time.Hour)})...)
 	wantVersions(t, other, "catalog-v3", "catalog-v4")
@@ -56,7 +58,8 @@ func (suite) RetiredForgotten(t *testing.T, db Database) {
 	}
 	must.NoError(t, s.ForgetRetired(t.Context(), nil))
 	must.NoError(t, s.ForgetRetired(t.Context(), []string{"catalog-v1", "catalog-v3", "nonesuch"}))
-	wantRetired(t, s, store.Retired{Version: "catalog-v0", Since: day}, store.Retired{Version: "catalog-v2", Since: day})
+	wantRetired(t, s, store.Retired{Version: "catalog-v0", Since: day},
+		store.Retired{Version: "catalog-v2", Since: day})
 }
 
 // RetiredConcurrent checks that exactly one of adding and retiring a version succeeds.
@@ -69,7 +72,8 @@ func (suite) RetiredConcurrent(t *testing.T, db Database) {
 		wg.Go(func() { added = adder.addVersion(t.Context(), d, "") == nil })
 		wg.Go(func() {
 			var err error
-			if retired, err = retirer.RetireVersion(t.Context(), d.Version, day); err != nil {
+			retired, err = retirer.RetireVersion(t.Context(), d.Version, day)
+			if err != nil {
 				t.Error(err)
 			}
 		})
@@ -92,7 +96,8 @@ func (suite) SourceErrors(t *testing.T, db Database) {
 	a := herb.SourceError{Path: "garden/catalog.csv", Ref: catalog, Message: "line 3: \"Ü\" …", Since: day}
 	b := herb.SourceError{Path: "garden/datapackage.json", Message: "it is not JSON", Since: day.Add(time.Microsecond)}
 	must.NoError(t, s.SetSourceError(t.Context(), b))
-	must.NoError(t, s.SetSourceError(t.Context(), herb.SourceError{Path: a.Path, Message: "something else", Since: a.Since}))
+	must.NoError(t, s.SetSourceError(t.Context(), herb.SourceError{Path: a.Path, Message: "something else",
+		Since: a.Since}))
 	next := a
 	next.Since = b.Since
 	must.NoError(t, s.SetSourceError(t.Context(), next)) // it is not published since the first error

@@ -38,8 +38,10 @@ func LoadSchema(folder fs.FS) (Schema, error) {
 			return nil, err
 		}
 		m := Migration{Name: name, SQL: string(content)}
-		if _, err := fmt.Sscanf(m.SQL, "-- compatible: %d\n", &m.Compatible); err != nil || m.Compatible < 1 || m.Compatible > i+1 {
-			return nil, fmt.Errorf("%s must begin with the line \"-- compatible: N\", where N is a schema version from 1 to %d", name, i+1)
+		if _, err := fmt.Sscanf(m.SQL, "-- compatible: %d\n", &m.Compatible); err != nil || m.Compatible < 1 ||
+			m.Compatible > i+1 {
+			return nil, fmt.Errorf("%s must begin with the line \"-- compatible: N\", where N is a schema version "+
+				"from 1 to %d", name, i+1)
 		}
 		schema = append(schema, m)
 	}
@@ -61,7 +63,8 @@ var unversionedTables = []string{"plants", "keys", "versions"}
 // SelectUnversioned counts the tables that only a database of Herbarium has, in the names of tables
 // that a subquery returns as the column name.
 func SelectUnversioned(names string) string {
-	return "SELECT count(*) FROM (" + names + ") AS tables WHERE name IN ('" + strings.Join(unversionedTables, "', '") + "')"
+	return "SELECT count(*) FROM (" + names + ") AS tables WHERE name IN ('" +
+		strings.Join(unversionedTables, "', '") + "')"
 }
 
 // Latest returns the schema version that a program with this schema uses.
@@ -86,23 +89,31 @@ func (s Schema) Needs() int { return s.upgraded(SchemaState{}).Needs }
 func (s Schema) Check(have SchemaState, keep bool) (missing bool, err error) {
 	switch {
 	case have.Unversioned:
-		return false, herb.Invalidf("the database has tables of a herbarium before version 0.9.0, or of another program; " +
-			"to carry over the data, run 'herbarium backup' of the program that wrote it, and 'herbarium restore' of this one into an " +
-			"empty data folder or database")
+		return false, herb.Invalidf(
+			"the database has tables of a herbarium before version 0.9.0, or of another program; " +
+				"to carry over the data, run 'herbarium backup' of the program that wrote it, and 'herbarium " +
+				"restore' of " +
+				"this one into an " +
+				"empty data folder or database")
 	case have.Needs > len(s):
-		return false, herb.Invalidf("the database has schema version %d, which needs a program that knows version %d, and this "+
-			"program knows versions up to %d; use a newer herbarium, or carry the data over: run 'herbarium backup' of the newer one, and "+
-			"'herbarium restore' of this one into an empty data folder or database",
+		return false, herb.Invalidf(
+			"the database has schema version %d, which needs a program that knows version %d, and this "+
+				"program knows versions up to %d; use a newer herbarium, or carry the data over: run 'herbarium "+
+				"backup' "+
+				"of the newer one, and "+
+				"'herbarium restore' of this one into an empty data folder or database",
 			have.Version, have.Needs, len(s))
 	case have.Version >= len(s):
 		return false, nil
 	case !keep:
 		return true, nil
 	case have.Version == 0:
-		return false, herb.Invalidf("the database is empty; 'herbarium serve' and 'herbarium publish' create its tables")
+		return false, herb.Invalidf(
+			"the database is empty; 'herbarium serve' and 'herbarium publish' create its tables")
 	}
-	return false, herb.Invalidf("the database has schema version %d and this program uses version %d; back it up with the older "+
-		"program, then run 'herbarium upgrade' or start 'herbarium serve' of this one", have.Version, len(s))
+	return false, herb.Invalidf(
+		"the database has schema version %d and this program uses version %d; back it up with the older "+
+			"program, then run 'herbarium upgrade' or start 'herbarium serve' of this one", have.Version, len(s))
 }
 
 // CheckObjects fails if the database lacks a table, column, index or trigger of the schema. query
@@ -113,7 +124,8 @@ func CheckObjects(ctx context.Context, tx Tx, query, want string) error {
 	if err != nil {
 		return err
 	}
-	missing := slices.DeleteFunc(strings.Split(strings.TrimSpace(want), "\n"), func(object string) bool { return slices.Contains(have, object) })
+	missing := slices.DeleteFunc(strings.Split(strings.TrimSpace(want), "\n"),
+		func(object string) bool { return slices.Contains(have, object) })
 	if len(missing) == 0 {
 		return nil
 	}
@@ -122,15 +134,17 @@ func CheckObjects(ctx context.Context, tx Tx, query, want string) error {
 	if len(missing) > shown {
 		missing, more = missing[:shown], fmt.Sprintf(" and %d more", len(missing)-shown)
 	}
-	return herb.Invalidf("the tables of the database are not those of its schema version; missing: %s%s; restore a backup, "+
+	return herb.Invalidf("the tables of the database are not those of its schema version; missing: %s%s; restore a "+
+		"backup, "+
 		"or undo what was changed in the database", strings.Join(missing, ", "), more)
 }
 
 // InUse returns the error for a migration that must wait, because programs that are too old for its
 // result use the database. users describes them.
 func (s Schema) InUse(have SchemaState, users string) error {
-	return herb.Errorf(herb.CodeRejected, "upgrading the database from schema version %d to %d would break programs that use it: %s; "+
-		"stop them and run this command again", have.Version, len(s), users)
+	return herb.Errorf(herb.CodeRejected,
+		"upgrading the database from schema version %d to %d would break programs that use it: %s; "+
+			"stop them and run this command again", have.Version, len(s), users)
 }
 
 // The table that records the state of the schema, in SQL that all databases accept. It has at most

@@ -33,12 +33,14 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 		}
 		for _, v := range d.Versions {
 			if err := errors.Join(
-				rejectWithdrawn(ctx, tx, v.Version), rejectRetired(ctx, tx, v.Version), nextGeneration(ctx, tx), insertVersion(ctx, tx, v),
+				rejectWithdrawn(ctx, tx, v.Version), rejectRetired(ctx, tx, v.Version), nextGeneration(ctx, tx),
+				insertVersion(ctx, tx, v),
 			); err != nil {
 				return err
 			}
 			for _, label := range v.Labels {
-				if err := exec(ctx, tx, "INSERT INTO labels (namespace, name, label, version) VALUES (?, ?, ?, ?)", v.Namespace, v.Name, label, v.Version); err != nil {
+				if err := exec(ctx, tx, "INSERT INTO labels (namespace, name, label, version) VALUES (?, ?, ?, ?)",
+					v.Namespace, v.Name, label, v.Version); err != nil {
 					return err
 				}
 			}
@@ -52,10 +54,12 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 func (s Tables) RetireVersion(ctx context.Context, version string, at time.Time) (retired bool, err error) {
 	err = s.write(ctx, "retiring version "+version, func(ctx context.Context, tx Tx) error {
 		var n int
-		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM versions WHERE version = ?", version).Scan(&n); err != nil {
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM versions WHERE version = ?",
+			version).Scan(&n); err != nil {
 			return err
 		}
-		if retired = n == 0; !retired {
+		retired = n == 0
+		if !retired {
 			return nil
 		}
 		return retire(ctx, tx, at, version)
@@ -77,7 +81,8 @@ func rejectRetired(ctx context.Context, tx Tx, version string) error {
 	var n int
 	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM retired WHERE version = ?", version).Scan(&n)
 	if err == nil && n > 0 {
-		err = herb.Errorf(herb.CodeUnavailable, "version %q was retired because it did not go live in time; publish again", version)
+		err = herb.Errorf(herb.CodeUnavailable,
+			"version %q was retired because it did not go live in time; publish again", version)
 	}
 	return err
 }

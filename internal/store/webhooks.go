@@ -27,7 +27,8 @@ func (s Tables) AddWebhook(ctx context.Context, w herb.Webhook, detail string) e
 			return herb.Errorf(herb.CodeRejected, "there are %d webhooks, and may not be more; remove one first", n)
 		}
 		return errors.Join(
-			exec(ctx, tx, "INSERT INTO webhooks ("+webhookColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)", w.ID, string(w.URL), string(w.Secret),
+			exec(ctx, tx, "INSERT INTO webhooks ("+webhookColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)", w.ID,
+				string(w.URL), string(w.Secret),
 				strings.Join(w.Datasets, " "), w.Protected, w.Private, w.Created.UnixMicro(), stamp(w.Disabled)),
 			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditWebhookAdded, Subject: w.ID, Detail: detail}),
 		)
@@ -36,12 +37,14 @@ func (s Tables) AddWebhook(ctx context.Context, w herb.Webhook, detail string) e
 
 // Webhooks returns all webhooks in the order of their creation.
 func (s Tables) Webhooks(ctx context.Context) ([]herb.Webhook, error) {
-	return readRows(ctx, s, "reading webhooks", scanWebhook, "SELECT "+webhookColumns+" FROM webhooks ORDER BY created, id")
+	return readRows(ctx, s, "reading webhooks", scanWebhook, "SELECT "+webhookColumns+
+		" FROM webhooks ORDER BY created, id")
 }
 
 func scanWebhook(rows *sql.Rows) (w herb.Webhook, err error) {
 	var datasets string
-	err = rows.Scan(&w.ID, &w.URL, &w.Secret, &datasets, &w.Protected, &w.Private, (*stamp)(&w.Created), (*stamp)(&w.Disabled))
+	err = rows.Scan(&w.ID, &w.URL, &w.Secret, &datasets, &w.Protected, &w.Private, (*stamp)(&w.Created),
+		(*stamp)(&w.Disabled))
 	w.Datasets = strings.Fields(datasets)
 	return w, err
 }
@@ -64,14 +67,16 @@ func (s Tables) RemoveWebhook(ctx context.Context, id string) error {
 // the webhook is disabled or was removed.
 func (s Tables) DisableWebhook(ctx context.Context, id, reason string, at time.Time) error {
 	return s.write(ctx, "disabling a webhook", func(ctx context.Context, tx Tx) error {
-		disabled, err := execCount(ctx, tx, "UPDATE webhooks SET disabled = ? WHERE id = ? AND disabled IS NULL", at.UnixMicro(), id)
+		disabled, err := execCount(ctx, tx, "UPDATE webhooks SET disabled = ? WHERE id = ? AND disabled IS NULL",
+			at.UnixMicro(), id)
 		if err != nil || disabled == 0 {
 			return err
 		}
 		return errors.Join(
 			exec(ctx, tx, "UPDATE webhook_deliveries SET state = ?, result = ? WHERE webhook = ? AND state = ?",
 				string(DeliveryFailed), "the webhook is disabled", id, string(DeliveryPending)),
-			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditWebhookDisabled, Subject: id, Detail: "reason: " + reason}),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditWebhookDisabled, Subject: id,
+				Detail: "reason: " + reason}),
 		)
 	})
 }

@@ -15,7 +15,8 @@ import (
 )
 
 func webhook(id string, datasets ...string) herb.Webhook {
-	return herb.Webhook{ID: id, URL: "https://example.org/" + herb.Address(id), Secret: "whsec_" + herb.Secret(id), Datasets: datasets, Created: day}
+	return herb.Webhook{ID: id, URL: "https://example.org/" + herb.Address(id), Secret: "whsec_" + herb.Secret(id),
+		Datasets: datasets, Created: day}
 }
 
 func addWebhook(t *testing.T, s Store, w herb.Webhook) {
@@ -45,7 +46,8 @@ func (suite) Webhooks(t *testing.T, db Database) {
 		got = append(got, string(e.Action)+" "+e.Subject+" "+e.Detail)
 	}
 	wantEqual(t, "audit log", []string{
-		"webhook.add b datasets garden/*,shop/prices", "webhook.add a datasets *", "webhook.disable a reason: status 410", "webhook.remove a ",
+		"webhook.add b datasets garden/*,shop/prices", "webhook.add a datasets *",
+		"webhook.disable a reason: status 410", "webhook.remove a ",
 	}, got)
 	for i := range store.MaxWebhooks - 1 {
 		addWebhook(t, s, webhook(fmt.Sprint(i), "*"))
@@ -60,7 +62,8 @@ func deliveries(t *testing.T, s Store, webhook string) (types []herb.EventType, 
 	must.NoError(t, err)
 	for _, d := range all {
 		types, data = append(types, d.Type), append(data, d.Data)
-		if d.State != store.DeliveryPending || !strings.HasPrefix(d.Event, "msg_") || !d.Due.Equal(d.Created) || time.Since(d.Created) > time.Hour {
+		if d.State != store.DeliveryPending || !strings.HasPrefix(d.Event, "msg_") || !d.Due.Equal(d.Created) ||
+			time.Since(d.Created) > time.Hour {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -72,7 +75,8 @@ func (suite) WebhookEvents(t *testing.T, db Database) {
 	s := open(t, db)
 	all := webhook("all", "*")
 	all.Protected = true
-	for _, w := range []herb.Webhook{all, webhook("public", "*"), webhook("seeds", "garden/seeds"), webhook("off", "*")} {
+	for _, w := range []herb.Webhook{all, webhook("public", "*"), webhook("seeds", "garden/seeds"),
+		webhook("off", "*")} {
 		addWebhook(t, s, w)
 	}
 	must.NoError(t, s.DisableWebhook(t.Context(), "off", "", day))
@@ -104,7 +108,8 @@ func (suite) WebhookEvents(t *testing.T, db Database) {
 
 	types, data := deliveries(t, s, "all")
 	wantEqual(t, "types", []herb.EventType{
-		herb.EventPublished, herb.EventPublished, herb.EventPublished, herb.EventRolledBack, herb.EventRolledBack, herb.EventRolledBack, herb.EventRolledBack,
+		herb.EventPublished, herb.EventPublished, herb.EventPublished, herb.EventRolledBack, herb.EventRolledBack,
+		herb.EventRolledBack, herb.EventRolledBack,
 		herb.EventRejected, herb.EventRejected, herb.EventFailed, herb.EventPublished, herb.EventRemoved,
 	}, types)
 	event := func(version, previous, message string, counts ...int) herb.EventData {
@@ -116,12 +121,15 @@ func (suite) WebhookEvents(t *testing.T, db Database) {
 	}
 	v4 := versionName(catalog, 4)
 	wantEqual(t, "events", []herb.EventData{
-		event(v1, "", ""), event(v2, v1, "Second", 20, 2), event(v3, v2, "", 30, 3), event(v2, v3, "Second", 3, 30), event(v3, v2, "", 30, 3),
-		event(v1, v3, ""), event(v3, v1, ""), event("", v3, ""), {Dataset: "garden/new"}, event("", v3, ""), event(v4, v3, "", 40, 4), event("", v4, ""),
+		event(v1, "", ""), event(v2, v1, "Second", 20, 2), event(v3, v2, "", 30, 3), event(v2, v3, "Second", 3, 30),
+		event(v3, v2, "", 30, 3),
+		event(v1, v3, ""), event(v3, v1, ""), event("", v3, ""), {Dataset: "garden/new"}, event("", v3, ""),
+		event(v4, v3, "", 40, 4), event("", v4, ""),
 	}, data)
 	_, data = deliveries(t, s, "public")
 	wantEqual(t, "events of open versions", []herb.EventData{
-		event(v2, "", "Second"), event(v3, v2, "", 30, 3), event(v2, v3, "Second", 3, 30), event(v3, v2, "", 30, 3), event(v3, "", ""), event("", v3, ""),
+		event(v2, "", "Second"), event(v3, v2, "", 30, 3), event(v2, v3, "Second", 3, 30), event(v3, v2, "", 30, 3),
+		event(v3, "", ""), event("", v3, ""),
 		event("", v3, ""),
 	}, data)
 	for _, id := range []string{"seeds", "off"} {
@@ -205,12 +213,14 @@ func (suite) WebhookClaims(t *testing.T, db Database) {
 	if d := all[1]; d.State != store.DeliveryRetrying {
 		t.Errorf("retrying: %+v", d)
 	}
-	if d := all[0]; d.State != store.DeliveryDelivered || !d.Due.IsZero() || !d.Attempted.Equal(lease) || d.Result != "status 204" || d.Attempts != 2 {
+	if d := all[0]; d.State != store.DeliveryDelivered || !d.Due.IsZero() || !d.Attempted.Equal(lease) ||
+		d.Result != "status 204" || d.Attempts != 2 {
 		t.Errorf("delivered: %+v", d)
 	}
 	wantResult(t, "resent", int64(2))(s.ResendDeliveries(t.Context(), "a", nil, now))
 	claim(s, now, 9, "catalog-v2 1", "catalog-v3 1")
-	wantResult(t, "resent by event", int64(1))(s.ResendDeliveries(t.Context(), "a", []string{done.Event, "msg_none"}, now))
+	wantResult(t, "resent by event",
+		int64(1))(s.ResendDeliveries(t.Context(), "a", []string{done.Event, "msg_none"}, now))
 	claim(s, now, 9, "catalog-v1 1")
 	must.NoError(t, s.DisableWebhook(t.Context(), "a", "gone", now))
 	if _, err := s.ResendDeliveries(t.Context(), "a", nil, now); herb.CodeOf(err) != herb.CodeRejected {

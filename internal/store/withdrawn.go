@@ -21,7 +21,8 @@ func (s Tables) Withdraw(ctx context.Context, ref herb.Ref, version string, at, 
 		case err != nil:
 			return err
 		case version == live:
-			return herb.Errorf(herb.CodeRejected, "version %s of %s is live; publish another version or roll back first", version, ref)
+			return herb.Errorf(herb.CodeRejected,
+				"version %s of %s is live; publish another version or roll back first", version, ref)
 		case !slices.Contains(names, version):
 			withdrawn, err := selectWithdrawn(ctx, tx, ofRef+" AND version = ?", ref.Namespace, ref.Name, version)
 			if err != nil || len(withdrawn) > 0 {
@@ -32,7 +33,8 @@ func (s Tables) Withdraw(ctx context.Context, ref herb.Ref, version string, at, 
 		if err := errors.Join(
 			nextGeneration(ctx, tx),
 			exec(ctx, tx, "INSERT INTO withdrawn (namespace, name, version, access, published, since, generation) "+
-				"SELECT namespace, name, version, access, published, ?, (SELECT generation FROM catalogue) FROM versions "+ofRef+" AND version = ?",
+				"SELECT namespace, name, version, access, published, ?, (SELECT generation FROM catalogue) FROM "+
+				"versions "+ofRef+" AND version = ?",
 				at.UnixMicro(), ref.Namespace, ref.Name, version),
 			deleteVersions(ctx, tx, ref, version),
 			retire(ctx, tx, since, version),
@@ -40,16 +42,20 @@ func (s Tables) Withdraw(ctx context.Context, ref herb.Ref, version string, at, 
 		); err != nil {
 			return err
 		}
-		return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditWithdrawn, Subject: ref.String(), Detail: "version " + version})
+		return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditWithdrawn, Subject: ref.String(),
+			Detail: "version " + version})
 	})
 }
 
 // addWithdrawn records versions that were withdrawn in another database.
 func addWithdrawn(ctx context.Context, tx Tx, ref herb.Ref, withdrawn []herb.Withdrawn) error {
 	for _, w := range withdrawn {
-		if err := exec(ctx, tx, "INSERT INTO withdrawn (namespace, name, version, access, published, since, generation) "+
-			"VALUES (?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue)) ON CONFLICT (namespace, name, version) DO NOTHING",
-			ref.Namespace, ref.Name, w.Version, string(w.Access), w.Published.UnixMicro(), w.Since.UnixMicro()); err != nil {
+		if err := exec(ctx, tx, "INSERT INTO withdrawn (namespace, name, version, access, published, since, "+
+			"generation) "+
+			"VALUES (?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue)) ON CONFLICT (namespace, name, version) DO "+
+			"NOTHING",
+			ref.Namespace, ref.Name, w.Version, string(w.Access), w.Published.UnixMicro(),
+			w.Since.UnixMicro()); err != nil {
 			return err
 		}
 	}
@@ -80,10 +86,12 @@ func selectWithdrawn(ctx context.Context, tx Tx, where string, args ...any) (map
 	withdrawn := map[herb.Ref][]herb.Withdrawn{}
 	_, err := collect(ctx, tx, func(rows *sql.Rows) (w herb.Withdrawn, err error) {
 		var ref herb.Ref
-		if err = rows.Scan(&ref.Namespace, &ref.Name, &w.Version, &w.Access, (*stamp)(&w.Published), (*stamp)(&w.Since)); err == nil {
+		err = rows.Scan(&ref.Namespace, &ref.Name, &w.Version, &w.Access, (*stamp)(&w.Published), (*stamp)(&w.Since))
+		if err == nil {
 			withdrawn[ref] = append(withdrawn[ref], w)
 		}
 		return w, err
-	}, "SELECT namespace, name, version, access, published, since FROM withdrawn "+where+" ORDER BY namespace, name, published, version", args...)
+	}, "SELECT namespace, name, version, access, published, since FROM withdrawn "+where+
+		" ORDER BY namespace, name, published, version", args...)
 	return withdrawn, err
 }

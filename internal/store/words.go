@@ -109,7 +109,8 @@ type VersionWords struct {
 // negative. It omits versions whose words are not stored, or follow the text rules of another
 // release.
 func (s Tables) Words(ctx context.Context, since int64) ([]VersionWords, error) {
-	query, args := "SELECT namespace, name, version, words FROM live_versions JOIN version_words USING (namespace, name, version)", []any(nil)
+	query, args := "SELECT namespace, name, version, words FROM live_versions JOIN version_words USING (namespace, "+
+		"name, version)", []any(nil)
 	if since >= 0 {
 		query, args = query+" WHERE generation > ?", []any{since}
 	}

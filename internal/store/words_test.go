@@ -12,15 +12,18 @@ func TestSearchWords(t *testing.T) {
 	t.Parallel()
 	d := herb.Dataset{
 		Ref: herb.Ref{Namespace: "garden", Name: "seeds"}, Title: "Spring Årets", Access: herb.AccessOpen,
-		Fields:  []herb.Field{{Name: "id"}, {Name: "titel", Title: "Überschrift"}},
-		Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(`{"package":{"keywords":["Bulbs","two\nlines","#1"]},"resource":{"keywords":"malformed"}}`))},
+		Fields: []herb.Field{{Name: "id"}, {Name: "titel", Title: "Überschrift"}},
+		Details: herb.Details{Descriptor: herb.NewDescriptor(
+			[]byte(`{"package":{"keywords":["Bulbs","two\nlines","#1"]},"resource":{"keywords":"malformed"}}`))},
 	}
 	protected, overridden := d, d
 	protected.Access = herb.AccessKey
-	overridden.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["Bulbs"]},"resource":{"keywords":["Roots"]}}`))
+	overridden.Descriptor = herb.NewDescriptor(
+		[]byte(`{"package":{"keywords":["Bulbs"]},"resource":{"keywords":["Roots"]}}`))
 	for search, want := range map[string]bool{
-		"garden": true, "spri": true, "arets": true, "autumn": false, "pring": false, "bulb": true, "titel see": true, "titel autumn": false,
-		"uberschrift": true, "lines": true,
+		"garden": true, "spri": true, "arets": true, "autumn": false, "pring": false, "bulb": true, "titel see": true,
+		"titel autumn": false,
+		"uberschrift":  true, "lines": true,
 	} {
 		if got := store.NewSearchFilter(search, "").Match(store.NewSearchWords(d)); got != want {
 			t.Errorf("%q matches: %t", search, got)
@@ -31,8 +34,10 @@ func TestSearchWords(t *testing.T) {
 		keyword string
 		want    bool
 	}{
-		{d, "Bulbs", true}, {d, "bulbs", false}, {d, "Bulb", false}, {d, "two\nlines", true}, {d, "lines", false}, {d, "#1", true},
-		{d, "1", false}, {d, "titel", false}, {protected, "Bulbs", false}, {overridden, "Bulbs", false}, {overridden, "Roots", true},
+		{d, "Bulbs", true}, {d, "bulbs", false}, {d, "Bulb", false}, {d, "two\nlines", true}, {d, "lines", false},
+		{d, "#1", true},
+		{d, "1", false}, {d, "titel", false}, {protected, "Bulbs", false}, {overridden, "Bulbs", false},
+		{overridden, "Roots", true},
 	} {
 		words := store.NewSearchWords(tt.dataset)
 		if got := store.NewSearchFilter("see", tt.keyword).Match(words); got != tt.want {

@@ -36,7 +36,8 @@ func TestSymlinks(t *testing.T) {
 	symlink(t, secret, served, "garden", "file.csv")
 	symlink(t, filepath.Dir(secret), served, "folder")
 	symlink(t, secret, served, "package", "data.csv")
-	write(t, `{"name":"package","resources":[{"name":"data","path":"data.csv"}]}`, served, "package", "datapackage.json")
+	write(t, `{"name":"package","resources":[{"name":"data","path":"data.csv"}]}`, served, "package",
+		"datapackage.json")
 	for _, watch := range []bool{false, true} {
 		t.Run(fmt.Sprintf("watch=%v", watch), func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +53,8 @@ func TestSymlinks(t *testing.T) {
 					t.Errorf("%s was published through a link: %s", name, catalogue)
 				}
 			}
-			for _, path := range []string{"/api/v1/garden/file/data", "/api/v1/folder/shadow/data", "/api/v1/package/data/data", "/"} {
+			for _, path := range []string{"/api/v1/garden/file/data", "/api/v1/folder/shadow/data",
+				"/api/v1/package/data/data", "/"} {
 				r, err := n.request(http.MethodGet, path, "")
 				must.NoError(t, err)
 				if strings.Contains(r.Body, "s3cr3t-hash") {
@@ -97,7 +99,8 @@ func TestProtectedDatasetStaysProtected(t *testing.T) {
 	if out, code := command(t, data, "publish", file, "--as", "vault/people", "--force"); code != 0 {
 		t.Errorf("publish without the descriptor, which keeps the settings: exit code %d; want 0\n%s", code, out)
 	}
-	if out, code := command(t, data, "publish", file, "--as", "vault/people", "--access", "open", "--allow-breaking"); code != 3 {
+	if out, code := command(t, data, "publish", file, "--as", "vault/people", "--access", "open",
+		"--allow-breaking"); code != 3 {
 		t.Errorf("publish as open: exit code %d; want 3\n%s", code, out)
 	}
 	n := start(t, config{data: data, args: []string{file}})
@@ -132,10 +135,12 @@ func TestProtectedValuesStayPrivate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			write(t, "mail,note\nalice@example.org,x\nbob@example.org,y\nalice@example.org,z\n", dir, "vault", "people.csv")
+			write(t, "mail,note\nalice@example.org,x\nbob@example.org,y\nalice@example.org,z\n", dir, "vault",
+				"people.csv")
 			write(t, descriptor, dir, "vault", "datapackage.json")
 			n := start(t, config{args: []string{"--watch", dir}})
-			for _, path := range []string{"/", "/api/v1", "/readyz", "/datasets/vault/people", "/api/v1/vault/people", "/openapi.json", "/docs"} {
+			for _, path := range []string{"/", "/api/v1", "/readyz", "/datasets/vault/people", "/api/v1/vault/people",
+				"/openapi.json", "/docs"} {
 				r, err := n.request(http.MethodGet, path, "", "Accept", "text/html")
 				must.NoError(t, err)
 				if strings.Contains(r.Body, "alice") {
@@ -164,7 +169,8 @@ func TestVirtualTables(t *testing.T) {
 		}
 	}
 	must.NoError(t, db.Close())
-	if out, code := command(t, filepath.Join(t.TempDir(), "data"), "publish", path); code != 1 || strings.Contains(out, "goroutine ") {
+	if out, code := command(t, filepath.Join(t.TempDir(), "data"), "publish", path); code != 1 ||
+		strings.Contains(out, "goroutine ") {
 		t.Errorf("publish: exit code %d; want 1 and an error without a stack trace\n%s", code, out)
 	}
 	n := start(t, config{args: []string{"--watch", dir}})
@@ -183,13 +189,18 @@ func workbook(t *testing.T, properties, sheet string) string {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, part := range [][2]string{
-		{"_rels/.rels", `<Relationships xmlns="` + packageRelations + `"><Relationship Id="rId1" Type="` + documentRelations + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+		{"_rels/.rels", `<Relationships xmlns="` + packageRelations + `"><Relationship Id="rId1" Type="` +
+			documentRelations + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
 		{"xl/workbook.xml", `<workbook xmlns="` + spreadsheet + `" xmlns:r="` + documentRelations + `"` +
-			` xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main">` + properties + `<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-		{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="` + packageRelations + `"><Relationship Id="rId1" Type="` + documentRelations + `/worksheet" Target="worksheets/sheet1.xml"/>` +
+			` xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main">` + properties +
+			`<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+		{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="` + packageRelations +
+			`"><Relationship Id="rId1" Type="` + documentRelations + `/worksheet" Target="worksheets/sheet1.xml"/>` +
 			`<Relationship Id="rId9" Type="` + documentRelations + `/styles" Target="styles.xml"/></Relationships>`},
-		{"xl/styles.xml", `<styleSheet xmlns="` + spreadsheet + `"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`},
-		{"xl/worksheets/sheet1.xml", `<worksheet xmlns="` + spreadsheet + `"><sheetData>` + sheet + `</sheetData></worksheet>`},
+		{"xl/styles.xml", `<styleSheet xmlns="` + spreadsheet +
+			`"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`},
+		{"xl/worksheets/sheet1.xml", `<worksheet xmlns="` + spreadsheet + `"><sheetData>` + sheet +
+			`</sheetData></worksheet>`},
 	} {
 		p, err := w.Create(part[0])
 		must.NoError(t, err)
@@ -208,7 +219,8 @@ func TestWorkbooks(t *testing.T) {
 	header := `<row r="1">` + text("A1", "name") + text("B1", "since") + `</row>`
 	for _, tt := range []struct{ name, properties, rows, want string }{
 		{
-			"a cell right of the header", "", `<row r="2">` + text("A2", "rose") + text("B2", "x") + text("C2", "beyond") + `</row>`, "beyond",
+			"a cell right of the header", "", `<row r="2">` + text("A2", "rose") + text("B2", "x") +
+				text("C2", "beyond") + `</row>`, "beyond",
 		},
 		{
 			"1904 dates with an extension element",

@@ -23,13 +23,15 @@ func TestForgedResponses(t *testing.T) {
 	want := strings.Repeat("x", (written-len(header))%len(forged)) + strings.Repeat(forged, 300_000/len(forged))
 	file := header + want + "\"\r\n"
 	n := start(t, config{args: []string{write(t, file, t.TempDir(), "garden", "forged.csv")}})
-	if r := n.expect(http.StatusOK, "/api/v1/garden/forged/data.csv", "Accept-Encoding", "identity"); !strings.Contains(r.Body, want) {
+	if r := n.expect(http.StatusOK, "/api/v1/garden/forged/data.csv", "Accept-Encoding",
+		"identity"); !strings.Contains(r.Body, want) {
 		t.Errorf("the export has %d bytes, and the value is not among them as it was published", len(r.Body))
 	}
 	for i := range len(forged) {
 		search := strings.Repeat("x", i) + strings.Repeat(forged, 40)
 		r := n.expect(http.StatusOK, "/?search="+url.QueryEscape(search), "Accept-Encoding", "identity")
-		if got := r.Header.Get("Content-Length"); got != fmt.Sprint(len(r.Body)) || !strings.HasSuffix(strings.TrimSpace(r.Body), "</html>") {
+		if got := r.Header.Get("Content-Length"); got != fmt.Sprint(len(r.Body)) ||
+			!strings.HasSuffix(strings.TrimSpace(r.Body), "</html>") {
 			t.Fatalf("the page after %d letters has %d bytes of %s", i, len(r.Body), got)
 		}
 	}

@@ -168,9 +168,11 @@ func TestSlowReaders_buffered(t *testing.T) {
 	}
 	dir := t.TempDir()
 	data := dir + "/data"
-	run(t, data, "publish", write(t, wide.String(), dir, "garden", "wide.csv"), write(t, grid.String(), dir, "garden", "points.csv"))
+	run(t, data, "publish", write(t, wide.String(), dir, "garden", "wide.csv"),
+		write(t, grid.String(), dir, "garden", "points.csv"))
 	n := startLimited(t, data)
-	asset := regexp.MustCompile(`/assets/[0-9a-f]+/swagger-ui-bundle.js`).FindString(n.expect(http.StatusOK, "/docs").Body)
+	asset := regexp.MustCompile(`/assets/[0-9a-f]+/swagger-ui-bundle.js`).FindString(n.expect(http.StatusOK,
+		"/docs").Body)
 	for _, tt := range []struct {
 		name, path string
 		clients    int
@@ -198,7 +200,8 @@ func TestHalfSentBodies(t *testing.T) {
 	t.Parallel()
 	const size, clients = 1 << 20, 600
 	n := startLimited(t, "")
-	request := fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+	request := fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+		"application/json\r\n"+
 		"Content-Length: %d\r\n\r\n%s", token, size, strings.Repeat(" ", size-1))
 	var most uint64
 	for range clients {
@@ -221,7 +224,8 @@ func TestStalledConnections(t *testing.T) {
 	t.Parallel()
 	file := write(t, "a\n1\n", t.TempDir(), "garden", "open.csv")
 	n := start(t, config{args: []string{file}, shell: "ulimit -n 1024"})
-	asset := regexp.MustCompile(`/assets/[0-9a-f]+/swagger-ui-bundle.js`).FindString(n.expect(http.StatusOK, "/docs").Body)
+	asset := regexp.MustCompile(`/assets/[0-9a-f]+/swagger-ui-bundle.js`).FindString(n.expect(http.StatusOK,
+		"/docs").Body)
 	for range 900 {
 		if _, err := n.dialSlowly(rawGet(asset, "identity")); err != nil {
 			t.Fatal(err)

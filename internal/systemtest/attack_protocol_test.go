@@ -29,26 +29,36 @@ func TestRawRequests(t *testing.T) {
 		status  []int // any of them
 	}{
 		{
-			"path of a page that is too long", "GET /datasets/" + strings.Repeat("a", 4200) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-			[]int{http.StatusNotFound, http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusRequestURITooLong},
+			"path of a page that is too long", "GET /datasets/" + strings.Repeat("a", 4200) +
+				" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+			[]int{http.StatusNotFound, http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+				http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusRequestURITooLong},
 		},
 		{
-			"path with a slash too many", "GET /datasets/" + strings.Repeat("a", 4200) + "/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-			[]int{http.StatusNotFound, http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusRequestURITooLong},
+			"path with a slash too many", "GET /datasets/" + strings.Repeat("a", 4200) +
+				"/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+			[]int{http.StatusNotFound, http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+				http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusRequestURITooLong},
 		},
 		{
-			"length and chunks", fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-				"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", token, len(plant), plant) + second,
+			"length and chunks", fmt.Sprintf(
+				"POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+					"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", token, len(plant),
+				plant) + second,
 			[]int{http.StatusOK, http.StatusBadRequest},
 		},
 		{
-			"length and chunks, with a GET", "GET /api/v1/garden/open/data HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + second,
+			"length and chunks, with a GET",
+			"GET /api/v1/garden/open/data HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: " +
+				"chunked\r\n\r\n0\r\n\r\n" + second,
 			[]int{http.StatusOK, http.StatusBadRequest},
 		},
-		{"two lengths", "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef" + second, []int{http.StatusBadRequest}},
+		{"two lengths", "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef" +
+			second, []int{http.StatusBadRequest}},
 		{"space before the colon", "GET / HTTP/1.1\r\nHost : x\r\n\r\n" + second, []int{http.StatusBadRequest}},
 		{"no request", strings.Repeat("\x00", 100) + "\r\n\r\n", []int{http.StatusBadRequest}},
-		{"endless headers", "GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("a", 1<<20) + "\r\n\r\n", []int{http.StatusRequestHeaderFieldsTooLarge}},
+		{"endless headers", "GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("a", 1<<20) + "\r\n\r\n",
+			[]int{http.StatusRequestHeaderFieldsTooLarge}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			answer := firstAnswer(t, n, tt.request)
@@ -108,7 +118,8 @@ func TestFailedKeys(t *testing.T) {
 			return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext(ctx, network, addr)
 		},
 	}}
-	resp, err := programtest.Send(t.Context(), client, http.MethodGet, n.URL+"/api/v1/vault/people/data", "", "X-API-Key", token)
+	resp, err := programtest.Send(t.Context(), client, http.MethodGet, n.URL+"/api/v1/vault/people/data", "",
+		"X-API-Key", token)
 	if err != nil || resp.Status != http.StatusOK {
 		t.Errorf("a valid key from another address: status %d, %v", resp.Status, err)
 	}

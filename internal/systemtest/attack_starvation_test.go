@@ -78,7 +78,8 @@ func TestWaitingClients(t *testing.T) {
 		}
 	}
 	n.listRepeatedly(dataset + "/data?per_page=1")
-	for _, path := range []string{"/data.parquet", "/changes?_from=" + kept.Versions[0].Version + "&_to=" + kept.Versions[3].Version} {
+	for _, path := range []string{"/data.parquet", "/changes?_from=" + kept.Versions[0].Version + "&_to=" +
+		kept.Versions[3].Version} {
 		eventually(t, path, func(context.Context) error {
 			r, err := n.request(http.MethodGet, dataset+path, "")
 			if err == nil && r.Status != http.StatusOK {
@@ -110,7 +111,8 @@ func TestSlowExports(t *testing.T) {
 		conn, err := n.dial("")
 		must.NoError(t, err)
 		must.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4096))
-		if _, err := fmt.Fprintf(conn, "GET /api/v1/garden/long/data HTTP/1.1\r\nHost: x\r\nAccept: %s\r\n%s\r\n", accept, encoding); err != nil {
+		if _, err := fmt.Fprintf(conn, "GET /api/v1/garden/long/data HTTP/1.1\r\nHost: x\r\nAccept: %s\r\n%s\r\n",
+			accept, encoding); err != nil {
 			t.Fatal(err)
 		}
 		// The first byte shows that the request was admitted or rejected; the rest is not read.
@@ -144,7 +146,8 @@ func TestGreedyClient(t *testing.T) {
 			}
 		}
 		eventually(t, "slots are taken", func(context.Context) error {
-			if taken, slots := n.metric("herbarium_lane_in_flight"+lane), n.metric("herbarium_lane_slots"+lane); taken < slots/2 {
+			if taken, slots := n.metric("herbarium_lane_in_flight"+lane),
+				n.metric("herbarium_lane_slots"+lane); taken < slots/2 {
 				return fmt.Errorf("%v of %v slots are taken", taken, slots)
 			}
 			return nil
@@ -178,7 +181,8 @@ func TestLongTexts(t *testing.T) {
 	for range clients {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				r, err := n.requestFrom(greedy, http.MethodGet, "/api/v1/garden/long/data?search="+url.QueryEscape("a* b*"), "")
+				r, err := n.requestFrom(greedy, http.MethodGet, "/api/v1/garden/long/data?search="+
+					url.QueryEscape("a* b*"), "")
 				if err == nil && r.Status != http.StatusOK && r.Status != http.StatusServiceUnavailable {
 					t.Errorf("search: status %d: %s", r.Status, r.Body)
 				}
@@ -212,7 +216,8 @@ func TestDisconnectedQueries(t *testing.T) {
 	n := start(t, config{data: data})
 	n.expect(http.StatusOK, "/api/v1/garden/wide/data")
 	before := n.metric("go_goroutines")
-	queries := []string{"name[prefix]=v", "tags[gte]=a", "tags[prefix]=e&name[prefix]=v", "search=" + url.QueryEscape("v* e* f* g*")}
+	queries := []string{"name[prefix]=v", "tags[gte]=a", "tags[prefix]=e&name[prefix]=v",
+		"search=" + url.QueryEscape("v* e* f* g*")}
 	for i := range clients {
 		conn, err := n.dial("GET /api/v1/garden/wide/data?" + queries[i%len(queries)] + " HTTP/1.1\r\nHost: x\r\n\r\n")
 		must.NoError(t, err)
@@ -253,7 +258,8 @@ func TestPlantsSearches(t *testing.T) {
 				if err != nil && ctx.Err() == nil {
 					t.Errorf("search: %v", err)
 				}
-				if err == nil && r.Status != http.StatusOK && r.Status != http.StatusServiceUnavailable && r.Status != http.StatusTooManyRequests {
+				if err == nil && r.Status != http.StatusOK && r.Status != http.StatusServiceUnavailable &&
+					r.Status != http.StatusTooManyRequests {
 					t.Errorf("search: status %d: %s", r.Status, r.Body)
 				}
 			}

@@ -56,7 +56,8 @@ func (n *node) expect(status int, path string, header ...string) programtest.Res
 func (n *node) listRepeatedly(path string) {
 	n.t.Helper()
 	for range 50 {
-		if n.expect(http.StatusOK, path); n.t.Failed() {
+		n.expect(http.StatusOK, path)
+		if n.t.Failed() {
 			return
 		}
 	}

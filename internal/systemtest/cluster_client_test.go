@@ -23,7 +23,8 @@ func listsPrices(ctx context.Context, base string, records, price int) error {
 		return err
 	}
 	if p.Meta.Total != records || p.Data[0]["price"] != fmt.Sprint(price) {
-		return fmt.Errorf("%s lists %d records at %s, want %d at %d", base, p.Meta.Total, p.Data[0]["price"], records, price)
+		return fmt.Errorf("%s lists %d records at %s, want %d at %d", base, p.Meta.Total, p.Data[0]["price"],
+			records, price)
 	}
 	return nil
 }
@@ -73,7 +74,8 @@ func (c *cluster) read(t *testing.T, recordsAt func(price string) int) *readers 
 		}
 		for _, record := range p.Data {
 			if want := recordsAt(record["price"]); p.Meta.Total != want {
-				t.Errorf("a listing of %d records has one at %s, of which there are %d", p.Meta.Total, record["price"], want)
+				t.Errorf("a listing of %d records has one at %s, of which there are %d", p.Meta.Total,
+					record["price"], want)
 			}
 		}
 		return true
@@ -120,7 +122,8 @@ func (c *cluster) create(t *testing.T) *creators {
 func (w *creators) createOne(t *testing.T, ctx context.Context, c *cluster, id int64) bool {
 	body := fmt.Sprintf(`{"id":%d,"name":"plant %d","tag":"load"}`, id, id)
 	for {
-		a, err := post(context.WithoutCancel(ctx), c.proxy, c.token, body, "Idempotency-Key", fmt.Sprintf("load-%d", id))
+		a, err := post(context.WithoutCancel(ctx), c.proxy, c.token, body, "Idempotency-Key",
+			fmt.Sprintf("load-%d", id))
 		switch {
 		case err == nil && a.Status == http.StatusOK:
 			return true

@@ -109,14 +109,18 @@ func at(price string) int {
 func publishDuringLoad(t *testing.T, c *cluster) {
 	c.publish(t, at("1"), 1)
 	for _, n := range c.nodes {
-		eventually(t, "the first version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("1"), 1) })
+		eventually(t, "the first version is listed", func(ctx context.Context) error {
+			return listsPrices(ctx, n.URL, at("1"), 1)
+		})
 	}
 	r := c.read(t, at)
 	for price := 2; price <= 5; price++ {
 		c.publish(t, 100*price, price)
 		published := time.Now()
 		for _, n := range c.nodes {
-			eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, 100*price, price) })
+			eventually(t, "the new version is listed", func(ctx context.Context) error {
+				return listsPrices(ctx, n.URL, 100*price, price)
+			})
 		}
 		t.Logf("all nodes list version %d %s after the publish", price, time.Since(published).Round(time.Millisecond))
 	}
@@ -126,7 +130,9 @@ func publishDuringLoad(t *testing.T, c *cluster) {
 func rollback(t *testing.T, c *cluster) {
 	c.run(t, "datasets", "rollback", dataset)
 	for _, n := range c.nodes {
-		eventually(t, "the version before is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("4"), 4) })
+		eventually(t, "the version before is listed", func(ctx context.Context) error {
+			return listsPrices(ctx, n.URL, at("4"), 4)
+		})
 	}
 	c.run(t, "publish", prices(t, 3, 9), "--as", "garden/gone")
 	for _, n := range c.nodes {
@@ -136,7 +142,8 @@ func rollback(t *testing.T, c *cluster) {
 		})
 	}
 	findings := c.run(t, "doctor", "--addr", "127.0.0.1:0")
-	for _, want := range []string{"ok   database         PostgreSQL ", "ok   catalogue        2 ", "ok   object store     wrote, read, listed and deleted"} {
+	for _, want := range []string{"ok   database         PostgreSQL ", "ok   catalogue        2 ",
+		"ok   object store     wrote, read, listed and deleted"} {
 		if !strings.Contains(findings, want) {
 			t.Errorf("doctor does not report %q:\n%s", want, findings)
 		}
@@ -167,7 +174,8 @@ func twoPublishers(t *testing.T, c *cluster) {
 	publishing.Wait()
 	live, err := list(t.Context(), c.nodes[0].URL, dataset, "")
 	eventually(t, "all nodes list the same, one of the two", func(ctx context.Context) error {
-		if live, err = list(ctx, c.nodes[0].URL, dataset, ""); err != nil {
+		live, err = list(ctx, c.nodes[0].URL, dataset, "")
+		if err != nil {
 			return err
 		}
 		price := 6
@@ -190,7 +198,9 @@ func twoPublishers(t *testing.T, c *cluster) {
 	}
 	c.publish(t, at("8"), 8) // so that the following scenarios know the live version
 	for _, n := range c.nodes {
-		eventually(t, "the next version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("8"), 8) })
+		eventually(t, "the next version is listed", func(ctx context.Context) error {
+			return listsPrices(ctx, n.URL, at("8"), 8)
+		})
 	}
 }
 
@@ -321,7 +331,9 @@ func cutObjectStore(t *testing.T, c *cluster) {
 	c.waitWell(t)
 	c.publish(t, at("9"), 9)
 	for _, n := range c.nodes {
-		eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("9"), 9) })
+		eventually(t, "the new version is listed", func(ctx context.Context) error {
+			return listsPrices(ctx, n.URL, at("9"), 9)
+		})
 	}
 	r.end(t)
 	w.end(t, c)
@@ -359,7 +371,9 @@ func startFrozen(t *testing.T, c *cluster) {
 	stopNode(t, c.nodes[1])
 	c.db.Freeze(t)
 	c.restart(1)
-	eventually(t, "it lists what it has", func(ctx context.Context) error { return listsPrices(ctx, c.nodes[1].URL, at("9"), 9) })
+	eventually(t, "it lists what it has", func(ctx context.Context) error {
+		return listsPrices(ctx, c.nodes[1].URL, at("9"), 9)
+	})
 	c.db.Thaw(t)
 	c.waitWell(t)
 	if _, err := list(t.Context(), c.nodes[1].URL, "store/plants", ""); err != nil {
@@ -382,6 +396,8 @@ func failover(t *testing.T, c *cluster) {
 	w.end(t, c)
 	c.publish(t, at("10"), 10)
 	for _, n := range c.nodes {
-		eventually(t, "what is published afterwards is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("10"), 10) })
+		eventually(t, "what is published afterwards is listed", func(ctx context.Context) error {
+			return listsPrices(ctx, n.URL, at("10"), 10)
+		})
 	}
 }

@@ -28,12 +28,14 @@ func buildEarlier(t *testing.T, commit string) (path string) {
 		t.Skipf("commit %s is missing; this test needs a git checkout with its history (git fetch --unshallow)", commit)
 	}
 	source := t.TempDir()
-	archive := exec.CommandContext(t.Context(), "git", "-C", root, "archive", "--output="+filepath.Join(source, "source.tar"), commit)
+	archive := exec.CommandContext(t.Context(), "git", "-C", root, "archive",
+		"--output="+filepath.Join(source, "source.tar"), commit)
 	out, err := archive.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git archive: %v\n%s", err, out)
 	}
-	if out, err := exec.CommandContext(t.Context(), "tar", "-C", source, "-xf", filepath.Join(source, "source.tar")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "tar", "-C", source, "-xf",
+		filepath.Join(source, "source.tar")).CombinedOutput(); err != nil {
 		t.Fatalf("tar: %v\n%s", err, out)
 	}
 	return buildProgram(t, source)
@@ -43,7 +45,8 @@ func buildEarlier(t *testing.T, commit string) (path string) {
 func buildProgram(t *testing.T, source string, flags ...string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "herbarium")
-	build := exec.CommandContext(t.Context(), "go", append(append([]string{"build", "-trimpath", "-ldflags=-w"}, flags...), "-o", path, "./cmd/herbarium")...)
+	build := exec.CommandContext(t.Context(), "go",
+		append(append([]string{"build", "-trimpath", "-ldflags=-w"}, flags...), "-o", path, "./cmd/herbarium")...)
 	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the program: %v\n%s", err, out)

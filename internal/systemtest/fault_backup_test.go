@@ -51,7 +51,8 @@ func TestBackup(t *testing.T) {
 		published := make(chan struct{})
 		go func() {
 			defer close(published)
-			out, code, err := programtest.Run(t.Context(), program, []string{"HERBARIUM_DATA=" + data, "HERBARIUM_KEEP=1"},
+			out, code, err := programtest.Run(t.Context(), program,
+				[]string{"HERBARIUM_DATA=" + data, "HERBARIUM_KEEP=1"},
 				"publish", "--as", numbers, writeNumbers(t, 20+n))
 			if err != nil || code != 0 {
 				t.Errorf("publish: exit code %d, %v\n%s", code, err, out)

@@ -58,7 +58,8 @@ func (n *node) unavailable(t *testing.T, id *int) {
 		case r.Status == http.StatusOK:
 			return fmt.Errorf("plant %d was created", *id)
 		case r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "":
-			t.Fatalf("status %d, Retry-After %q; want 503 and a time: %s", r.Status, r.Header.Get("Retry-After"), r.Body)
+			t.Fatalf("status %d, Retry-After %q; want 503 and a time: %s", r.Status,
+				r.Header.Get("Retry-After"), r.Body)
 		}
 		return nil
 	})

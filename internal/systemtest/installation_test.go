@@ -74,7 +74,8 @@ func (s *services) newShared(t *testing.T) *installation {
 	must.NoError(t, err)
 	i.bucket = "herbarium-" + strings.Trim(parsed.Path, "/") // names of databases are unique
 	i.blobs = s.s3.URL(t, i.bucket)
-	i.settings = append(append(i.settings, s3test.Environ()...), "HERBARIUM_DATABASE="+i.database, "HERBARIUM_BLOBS="+i.blobs)
+	i.settings = append(append(i.settings, s3test.Environ()...), "HERBARIUM_DATABASE="+i.database,
+		"HERBARIUM_BLOBS="+i.blobs)
 	return i
 }
 
@@ -215,7 +216,8 @@ func (i *installation) fill(t *testing.T, files map[string][]byte, dump string) 
 	}
 	i.exec(t, dump)
 	for name, content := range files {
-		_, err := i.services.s3.Client(t).Client.PutObject(t.Context(), i.bucket, name, bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{})
+		_, err := i.services.s3.Client(t).Client.PutObject(t.Context(), i.bucket, name, bytes.NewReader(content),
+			int64(len(content)), minio.PutObjectOptions{})
 		must.NoError(t, err)
 	}
 }

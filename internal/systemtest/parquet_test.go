@@ -27,18 +27,25 @@ var parquetColumns = []struct {
 	name, duckType string
 	values         [][3]string // written, DuckDB, hyparquet
 }{
-	{"price", "DECIMAL(6,2)", [][3]string{{`"1.234,50 €"`, "1234.50", "1234.5"}, {`"-7,05 €"`, "-7.05", ""}, {"", "", ""}}},
-	{"huge", "DECIMAL(21,1)", [][3]string{{"-12345678901234567890.5", "-12345678901234567890.5", "-12345678901234570000"}}},
-	{"double", "DOUBLE", [][3]string{{"1e30", "1e+30", ""}, {"0.30000000000000004", "0.30000000000000004", ""}, {"2.5e-20", "2.5e-20", ""}}},
-	{"day", "DATE", [][3]string{{"29.02.2024", "2024-02-29", "2024-02-29T00:00:00.000Z"}, {"31.12.1969", "1969-12-31", "1969-12-31T00:00:00.000Z"}}},
-	{"at", "TIMESTAMP WITH TIME ZONE", [][3]string{{"2024-02-29T13:30:00.25+05:30", "2024-02-29 08:00:00.25+00", "2024-02-29T08:00:00.250Z"}}},
-	{"local", "TIMESTAMP", [][3]string{{"1969-12-31T23:59:59", "1969-12-31 23:59:59", "1969-12-31T23:59:59.000Z"}, {"", "", ""}}},
+	{"price", "DECIMAL(6,2)", [][3]string{{`"1.234,50 €"`, "1234.50", "1234.5"}, {`"-7,05 €"`, "-7.05", ""},
+		{"", "", ""}}},
+	{"huge", "DECIMAL(21,1)",
+		[][3]string{{"-12345678901234567890.5", "-12345678901234567890.5", "-12345678901234570000"}}},
+	{"double", "DOUBLE", [][3]string{{"1e30", "1e+30", ""}, {"0.30000000000000004", "0.30000000000000004", ""},
+		{"2.5e-20", "2.5e-20", ""}}},
+	{"day", "DATE", [][3]string{{"29.02.2024", "2024-02-29", "2024-02-29T00:00:00.000Z"},
+		{"31.12.1969", "1969-12-31", "1969-12-31T00:00:00.000Z"}}},
+	{"at", "TIMESTAMP WITH TIME ZONE",
+		[][3]string{{"2024-02-29T13:30:00.25+05:30", "2024-02-29 08:00:00.25+00", "2024-02-29T08:00:00.250Z"}}},
+	{"local", "TIMESTAMP", [][3]string{{"1969-12-31T23:59:59", "1969-12-31 23:59:59", "1969-12-31T23:59:59.000Z"},
+		{"", "", ""}}},
 	{"clock", "TIME", [][3]string{{"9:05 pm", "21:05:00", "75900000000"}}},
 	{"open", "BOOLEAN", [][3]string{{"yes", "true", ""}, {"no", "false", ""}, {"", "", ""}}},
 	{"tags", "VARCHAR[]", [][3]string{{`"oak, red"`, `["oak","red"]`, ""}, {"oak", `["oak"]`, ""}, {"", "", ""}}},
 	{"name", "VARCHAR", [][3]string{{"Zoë", "Zoë", ""}, {`"x ""y"""`, `x "y"`, ""}, {"", "", ""}}},
 	{"code", "VARCHAR", [][3]string{{"007", "007", ""}, {"08a", "08a", ""}}},
-	{"mixed", "VARCHAR", [][3]string{{"2024-01-01T00:00Z", "2024-01-01T00:00Z", ""}, {"2024-01-01T00:00", "2024-01-01T00:00", ""}}},
+	{"mixed", "VARCHAR", [][3]string{{"2024-01-01T00:00Z", "2024-01-01T00:00Z", ""},
+		{"2024-01-01T00:00", "2024-01-01T00:00", ""}}},
 }
 
 // writeParquetSource writes a file with a number of records.
@@ -64,7 +71,8 @@ func writeParquetSource(t *testing.T, dir string, records int) {
 	for _, c := range parquetColumns {
 		fields += `,{"name":"` + c.name + `"` + declared[c.name] + `}`
 	}
-	write(t, `{"name":"trees","resources":[{"name":"all","path":"all.csv","schema":{"fields":[`+fields+`]}}]}`, dir, "datapackage.json")
+	write(t, `{"name":"trees","resources":[{"name":"all","path":"all.csv","schema":{"fields":[`+fields+`]}}]}`, dir,
+		"datapackage.json")
 }
 
 // readParquet reads a file with a reader of tools/parquet.
@@ -168,7 +176,8 @@ func checkParquet(t *testing.T, rows [][]*string, records, reader int) {
 			if (v == nil) != (want[i] == "") {
 				t.Fatalf("record %d, column %d: %v, want %q", n, i, v, want[i])
 			}
-			if got = append(got, ""); v != nil {
+			got = append(got, "")
+			if v != nil {
 				got[i] = *v
 			}
 		}
@@ -197,7 +206,8 @@ func checkRanges(t *testing.T, path, content string) {
 	size := len(content)
 	head, _ := do("HEAD", path)
 	tag := head.Header.Get("ETag")
-	if head.StatusCode != 200 || head.ContentLength != int64(size) || head.Header.Get("Accept-Ranges") != "bytes" || !strings.HasPrefix(tag, `"`) {
+	if head.StatusCode != 200 || head.ContentLength != int64(size) || head.Header.Get("Accept-Ranges") != "bytes" ||
+		!strings.HasPrefix(tag, `"`) {
 		t.Errorf("HEAD: %s %v", head.Status, head.Header)
 	}
 	for _, tt := range []struct {
@@ -209,9 +219,12 @@ func checkRanges(t *testing.T, path, content string) {
 		{"whole", "X-None: 1", 200, content, ""},
 		{"first", "Range: bytes=0-3", 206, "PAR1", fmt.Sprintf("bytes 0-3/%d", size)},
 		{"suffix", "Range: bytes=-4", 206, "PAR1", fmt.Sprintf("bytes %d-%d/%d", size-4, size-1, size)},
-		{"open end", fmt.Sprintf("Range: bytes=%d-", size-8), 206, content[size-8:], fmt.Sprintf("bytes %d-%d/%d", size-8, size-1, size)},
-		{"beyond the end", fmt.Sprintf("Range: bytes=%d-%d", size-8, size+100), 206, content[size-8:], fmt.Sprintf("bytes %d-%d/%d", size-8, size-1, size)},
-		{"longer suffix than the file", fmt.Sprintf("Range: bytes=-%d", size+100), 206, content, fmt.Sprintf("bytes 0-%d/%d", size-1, size)},
+		{"open end", fmt.Sprintf("Range: bytes=%d-", size-8), 206, content[size-8:],
+			fmt.Sprintf("bytes %d-%d/%d", size-8, size-1, size)},
+		{"beyond the end", fmt.Sprintf("Range: bytes=%d-%d", size-8, size+100), 206, content[size-8:],
+			fmt.Sprintf("bytes %d-%d/%d", size-8, size-1, size)},
+		{"longer suffix than the file", fmt.Sprintf("Range: bytes=-%d", size+100), 206, content,
+			fmt.Sprintf("bytes 0-%d/%d", size-1, size)},
 		{"outside", fmt.Sprintf("Range: bytes=%d-", size), 416, "", fmt.Sprintf("bytes */%d", size)},
 		{"empty suffix", "Range: bytes=-0", 416, "", fmt.Sprintf("bytes */%d", size)},
 		{"too many", "Range: bytes=" + strings.Repeat("0-0,", 100) + "1-1", 400, "", ""},
@@ -219,11 +232,13 @@ func checkRanges(t *testing.T, path, content string) {
 		{"of another file", `If-Match: "other"`, 412, "", ""},
 	} {
 		res, body := do("GET", path, tt.header)
-		if res.StatusCode != tt.status || tt.status < 300 && body != tt.body || res.Header.Get("Content-Range") != tt.contentRange ||
+		if res.StatusCode != tt.status || tt.status < 300 && body != tt.body ||
+			res.Header.Get("Content-Range") != tt.contentRange ||
 			tt.status < 400 && res.Header.Get("ETag") != tag || res.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: %s, %d bytes, %v", tt.name, res.Status, len(body), res.Header)
 		}
-		if tt.status >= 400 && (!strings.HasPrefix(body, fmt.Sprintf(`{"error":%d,`, tt.status)) || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")) {
+		if tt.status >= 400 && (!strings.HasPrefix(body, fmt.Sprintf(`{"error":%d,`, tt.status)) ||
+			!strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")) {
 			t.Errorf("%s: the error is %q, %v", tt.name, body, res.Header)
 		}
 		if !strings.Contains(res.Header.Get("Access-Control-Expose-Headers"), "Content-Range") {
@@ -252,8 +267,10 @@ func checkRanges(t *testing.T, path, content string) {
 			t.Errorf("%s: %s %s", query, res.Status, body)
 		}
 	}
-	preflight, _ := do("OPTIONS", path, "Access-Control-Request-Method: GET", "Access-Control-Request-Headers: range,if-range")
-	if allowed := preflight.Header.Get("Access-Control-Allow-Headers"); preflight.StatusCode != 204 || !strings.Contains(allowed, "If-Range") || !strings.Contains(allowed, ", Range") {
+	preflight, _ := do("OPTIONS", path, "Access-Control-Request-Method: GET",
+		"Access-Control-Request-Headers: range,if-range")
+	if allowed := preflight.Header.Get("Access-Control-Allow-Headers"); preflight.StatusCode != 204 ||
+		!strings.Contains(allowed, "If-Range") || !strings.Contains(allowed, ", Range") {
 		t.Errorf("preflight: %s %s", preflight.Status, allowed)
 	}
 }
@@ -265,7 +282,8 @@ func TestParquet_protected(t *testing.T) {
 	i.run(t, "publish", filepath.Join(writeOpenAndProtected(t), "vault"))
 	key := strings.TrimSpace(i.run(t, "keys", "create", "--name", "reader", "--scope", "data:read:vault/people"))
 	n := i.start(t)
-	for _, path := range []string{"/api/v1/vault/people/data.parquet", "/api/v1/vault/people/data.parquet?_types=text", "/datasets/vault/people/data.parquet"} {
+	for _, path := range []string{"/api/v1/vault/people/data.parquet", "/api/v1/vault/people/data.parquet?_types=text",
+		"/datasets/vault/people/data.parquet"} {
 		n.expect(401, path)
 		n.expect(401, path, "Range", "bytes=0-3")
 	}

@@ -26,7 +26,8 @@ func publishKey(t *testing.T, data, target string) string {
 
 // put sends a file to be published.
 func put(ctx context.Context, base, dataset, key, file string, header ...string) (programtest.Response, error) {
-	return programtest.Send(ctx, client, http.MethodPut, base+"/api/v1/"+dataset+"/source?_allow_breaking=true", file, append(header, "X-API-Key", key)...)
+	return programtest.Send(ctx, client, http.MethodPut, base+"/api/v1/"+dataset+"/source?_allow_breaking=true", file,
+		append(header, "X-API-Key", key)...)
 }
 
 // mustPut is put for a file that must be published.
@@ -106,7 +107,8 @@ func TestPublish_hostileFiles(t *testing.T) {
 			t.Errorf("%s for another dataset gives %d", name, r.Status)
 		}
 	}
-	if got := n.expect(http.StatusOK, "/api/v1/shop/prices/data").Body; !strings.Contains(got, `{"id":"1","price":"2"}`) {
+	if got := n.expect(http.StatusOK, "/api/v1/shop/prices/data").Body; !strings.Contains(got,
+		`{"id":"1","price":"2"}`) {
 		t.Errorf("another dataset lists %s", got)
 	}
 	if left := leftovers(t, n.data); len(left) > 0 {
@@ -126,14 +128,16 @@ func TestPublish_killed(t *testing.T) {
 	for i := range 400_000 {
 		fmt.Fprintf(&large, "%d,%d\n", i, i%1000)
 	}
-	conn, err := n.dial(fmt.Sprintf("PUT /api/v1/shop/prices/source HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Length: 100000\r\n\r\nid,price\n", key))
+	conn, err := n.dial(fmt.Sprintf("PUT /api/v1/shop/prices/source HTTP/1.1\r\nHost: x\r\nX-API-Key: "+
+		"%s\r\nContent-Length: 100000\r\n\r\nid,price\n", key))
 	must.NoError(t, err)
 	defer conn.Close()
 	at := ""
 	for _, state := range []string{"received", "reading", "building"} {
 		r, err := put(t.Context(), n.URL, "shop/prices", key, large.String(), "Prefer", "respond-async")
 		must.NoError(t, err)
-		if at = r.Header.Get("Location"); r.Status != http.StatusAccepted || at == "" {
+		at = r.Header.Get("Location")
+		if r.Status != http.StatusAccepted || at == "" {
 			t.Fatalf("PUT: %d %s", r.Status, r.Body)
 		}
 		if state != "received" {
@@ -256,7 +260,8 @@ func (c *cluster) startLongPublish(t *testing.T) {
 func (c *cluster) expectOtherNodes(t *testing.T) {
 	t.Helper()
 	for _, n := range c.nodes[1:] {
-		if p, err := list(t.Context(), n.URL, "sent/prices", ""); err != nil || p.Meta.Total != 1 && p.Meta.Total != 200_000 {
+		if p, err := list(t.Context(), n.URL, "sent/prices", ""); err != nil || p.Meta.Total != 1 &&
+			p.Meta.Total != 200_000 {
 			t.Errorf("%s lists %d records, %v", n.Addr(), p.Meta.Total, err)
 		}
 	}

@@ -133,7 +133,8 @@ func (c recordedCase) migrate(t *testing.T) {
 func (c recordedCase) reject(t *testing.T) {
 	i := newFolder(t)
 	i.fill(t, installed(c.files), "")
-	if out, code := i.try(t, "upgrade"); code != 1 || !strings.Contains(out, "'herbarium restore' of this one into an empty data folder") {
+	if out, code := i.try(t, "upgrade"); code != 1 ||
+		!strings.Contains(out, "'herbarium restore' of this one into an empty data folder") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -171,16 +172,19 @@ func (r recording) checkResponses(t *testing.T, n *node, otherDatabase bool) {
 		got := n.recordResponse(want.Path, r.Key)
 		if strings.Contains(got.Body, `"partial":true`) { // a search skips datasets whose indexes are being rebuilt
 			eventually(t, "the search is complete", func(context.Context) error {
-				if got = n.recordResponse(want.Path, r.Key); strings.Contains(got.Body, `"partial":true`) {
+				got = n.recordResponse(want.Path, r.Key)
+				if strings.Contains(got.Body, `"partial":true`) {
 					return errors.New(got.Body)
 				}
 				return nil
 			})
 		}
 		switch {
-		case want.Status >= http.StatusBadRequest && got.Status < http.StatusInternalServerError: // it may have become valid
+		case want.Status >= http.StatusBadRequest && got.Status < http.StatusInternalServerError:
+			// it may have become valid
 		case got.Status != want.Status || got.Type != want.Type || got.Tag == "" && want.Tag != "":
-			t.Errorf("GET %s: %d %s %s, recorded %d %s %s: %s", want.Path, got.Status, got.Type, got.Tag, want.Status, want.Type, want.Tag, got.Body)
+			t.Errorf("GET %s: %d %s %s, recorded %d %s %s: %s", want.Path, got.Status, got.Type, got.Tag, want.Status,
+				want.Type, want.Tag, got.Body)
 		case got.Body == want.Body:
 		case !isDescription(want.Path):
 			t.Errorf("GET %s: %s\nrecorded: %s", want.Path, got.Body, want.Body)
@@ -310,7 +314,8 @@ func (r recording) useInstallation(t *testing.T, n *node, i *installation) {
 	if err != nil || a.Status != http.StatusOK || a.Body != r.Retried.Response {
 		t.Errorf("repeating a creation: %v %d %s, recorded %s", err, a.Status, a.Body, r.Retried.Response)
 	}
-	if a, err := post(t.Context(), n.URL, r.Key, `{"id":99,"name":"after the upgrade"}`); err != nil || a.Status != http.StatusOK {
+	if a, err := post(t.Context(), n.URL, r.Key, `{"id":99,"name":"after the upgrade"}`); err != nil ||
+		a.Status != http.StatusOK {
 		t.Errorf("creating a plant: %v %d %s", err, a.Status, a.Body)
 	}
 	if p, err := list(t.Context(), n.URL, "store/plants", ""); err != nil || p.Meta.Total != 5 {
@@ -345,7 +350,8 @@ func (r recording) publishAndRollBack(t *testing.T, n *node, i *installation) {
 	if kept != 4 {
 		t.Errorf("%d recorded versions are kept after a publish; want 4", kept)
 	}
-	rollback, err := programtest.Send(t.Context(), client, http.MethodPost, n.URL+"/api/v1/"+ref+"/rollback?_allow_exposure=true", `{"to":"`+version+`"}`,
+	rollback, err := programtest.Send(t.Context(), client, http.MethodPost, n.URL+"/api/v1/"+ref+
+		"/rollback?_allow_exposure=true", `{"to":"`+version+`"}`,
 		"X-API-Key", key, "Content-Type", "application/json")
 	if err != nil || rollback.Status != http.StatusOK {
 		t.Fatalf("rolling back: %v %d %s", err, rollback.Status, rollback.Body)

@@ -136,7 +136,8 @@ func recordInstallation(t *testing.T, i *installation, publishes bool) map[strin
 
 	n := i.start(t, sources) // records the error of the broken file
 	r.Retried = retry{IdempotencyKey: "recorded-1", Body: `{"id":1,"name":"Rosa canina","tag":"shrub"}`}
-	for id, body := range []string{r.Retried.Body, `{"id":2,"name":"Acer campestre","tag":""}`, `{"id":3,"name":"Ångströms Rose"}`, `{"id":40,"name":"Quercus robur"}`} {
+	for id, body := range []string{r.Retried.Body, `{"id":2,"name":"Acer campestre","tag":""}`,
+		`{"id":3,"name":"Ångströms Rose"}`, `{"id":40,"name":"Quercus robur"}`} {
 		a, err := post(t.Context(), n.URL, r.Key, body, "Idempotency-Key", fmt.Sprintf("recorded-%d", id+1))
 		if err != nil || a.Status != http.StatusOK {
 			t.Fatalf("creating %s: %v %d %s", body, err, a.Status, a.Body)
@@ -154,7 +155,8 @@ func recordInstallation(t *testing.T, i *installation, publishes bool) map[strin
 	backup := filepath.Join(t.TempDir(), backupFile)
 	i.run(t, "backup", backup)
 	stopNode(t, n)
-	for _, args := range [][]string{{"datasets", "list"}, {"datasets", "history", "garden/prices"}, {"keys", "list"}, {"audit"}} {
+	for _, args := range [][]string{{"datasets", "list"}, {"datasets", "history", "garden/prices"}, {"keys", "list"},
+		{"audit"}} {
 		r.Commands = append(r.Commands, output{args, i.list(t, append(args, "--json")...)})
 	}
 
@@ -184,9 +186,11 @@ func createDraft(t *testing.T, n *node, key string) (path string) {
 	must.NoError(t, err)
 	_, err = io.WriteString(part, "id,name\n1,draft one\n2,draft two\n")
 	must.NoError(t, errors.Join(err, w.Close()))
-	r, err := n.request(http.MethodPost, "/publish", form.String(), "Content-Type", w.FormDataContentType(), "Cookie", "herbarium_key="+key)
+	r, err := n.request(http.MethodPost, "/publish", form.String(), "Content-Type", w.FormDataContentType(), "Cookie",
+		"herbarium_key="+key)
 	must.NoError(t, err)
-	if path = r.Header.Get("Location"); r.Status != http.StatusSeeOther || path == "" {
+	path = r.Header.Get("Location")
+	if r.Status != http.StatusSeeOther || path == "" {
 		t.Fatalf("POST /publish: %d %s", r.Status, r.Body)
 	}
 	return path
@@ -242,9 +246,12 @@ func requestsOf(t *testing.T, base, description string) (paths []string) {
 	}
 	must.NoError(t, json.Unmarshal([]byte(description), &d))
 	paths = []string{
-		"/data", "/data?per_page=3&page=2", "/data.csv", "/data.ndjson", "/data?search=ro*&per_page=5", "/data?search=rose+-wild", "/data/2", "/data/0",
-		"/data?price[gte]=3&price[lt]=7", "/data?name[prefix]=ro", "/data?name[contains]=os", "/data?_fields=name,id&sort=name,-id", "/data.csv?sort=-price,name",
-		"/aggregate?_measure=count", "/aggregate?_by=category&_measure=count&_measure=sum:price&_measure=median:price", "/aggregate.csv?_by=name&_measure=count",
+		"/data", "/data?per_page=3&page=2", "/data.csv", "/data.ndjson", "/data?search=ro*&per_page=5",
+		"/data?search=rose+-wild", "/data/2", "/data/0",
+		"/data?price[gte]=3&price[lt]=7", "/data?name[prefix]=ro", "/data?name[contains]=os",
+		"/data?_fields=name,id&sort=name,-id", "/data.csv?sort=-price,name",
+		"/aggregate?_measure=count", "/aggregate?_by=category&_measure=count&_measure=sum:price&_measure=median:price",
+		"/aggregate.csv?_by=name&_measure=count",
 	}
 	for _, f := range d.Fields {
 		name := url.QueryEscape(f.Name)
@@ -276,9 +283,11 @@ func (n *node) recordResponse(path, key string) recorded {
 func writeSources(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	words := []string{"Rosa canina", "Rosé wild", "Ångström rose", "Birch", "Çelik", "cherry", "Oak", "élan", "Zed", "rose, wild"}
+	words := []string{"Rosa canina", "Rosé wild", "Ångström rose", "Birch", "Çelik", "cherry", "Oak", "élan", "Zed",
+		"rose, wild"}
 	line := func(n int) []string {
-		return []string{fmt.Sprint(n + 1), words[n%len(words)], []string{"tree", "shrub", ""}[n%3], fmt.Sprintf("%d.50", n%9), fmt.Sprintf("2024-%02d-%02d", n%12+1, n%28+1)}
+		return []string{fmt.Sprint(n + 1), words[n%len(words)], []string{"tree", "shrub", ""}[n%3],
+			fmt.Sprintf("%d.50", n%9), fmt.Sprintf("2024-%02d-%02d", n%12+1, n%28+1)}
 	}
 	columns := []string{"id", "name", "category", "price", "planted"}
 	const records = 24
@@ -341,7 +350,8 @@ func writeSources(t *testing.T) (folder string) {
 // dumpDatabase returns the statements that create a database again.
 func dumpDatabase(t *testing.T, address string) []byte {
 	t.Helper()
-	dump, err := exec.CommandContext(t.Context(), programtest.LookPath(t, "pg_dump"), "--inserts", "--no-owner", "--no-privileges", address).Output()
+	dump, err := exec.CommandContext(t.Context(), programtest.LookPath(t, "pg_dump"), "--inserts", "--no-owner",
+		"--no-privileges", address).Output()
 	must.NoError(t, err)
 	var statements bytes.Buffer
 	for line := range bytes.Lines(dump) {

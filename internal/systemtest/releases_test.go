@@ -51,7 +51,8 @@ func buildLater(t *testing.T) (path string) {
 	}
 	content, err := json.Marshal(overlay)
 	must.NoError(t, err)
-	return buildProgram(t, root, "-gcflags=herbarium/...=-N -l", "-overlay", write(t, string(content), t.TempDir(), "overlay.json"))
+	return buildProgram(t, root, "-gcflags=herbarium/...=-N -l", "-overlay",
+		write(t, string(content), t.TempDir(), "overlay.json"))
 }
 
 // rebuildsStarted returns how many indexes a server has rebuilt or is rebuilding.

@@ -59,7 +59,9 @@ type rollingUpgrade struct {
 	records  int      // of the largest dataset
 	always   bool     // not in soak runs only
 	prepares bool     // herbarium upgrade is run before
-	mixes    bool     // both releases list what the other one publishes: they publish meanwhile, and the upgrade is undone
+	// both releases list what the other one publishes: they publish meanwhile, and the upgrade is
+	// undone
+	mixes bool
 }
 
 func (u *rollingUpgrade) test(t *testing.T) {
@@ -102,7 +104,8 @@ func (u *rollingUpgrade) test(t *testing.T) {
 		}
 		for _, n := range c.nodes {
 			for line := range strings.Lines(n.Output()) {
-				if strings.Contains(line, "rebuilding index of another release") && strings.Contains(line, "bench/large") {
+				if strings.Contains(line, "rebuilding index of another release") &&
+					strings.Contains(line, "bench/large") {
 					rebuilt++
 				}
 			}
@@ -130,7 +133,8 @@ func (u *rollingUpgrade) test(t *testing.T) {
 	all.end()
 	r.end(t)
 	w.end(t, c)
-	t.Logf("%d listings of all datasets, slowest %s", all.count.Load(), time.Duration(all.slowest.Load()).Round(time.Millisecond))
+	t.Logf("%d listings of all datasets, slowest %s", all.count.Load(),
+		time.Duration(all.slowest.Load()).Round(time.Millisecond))
 	if n := w.rejected.Load(); n > 0 {
 		t.Errorf("%d creations failed although every node was drained before it stopped", n)
 	}
@@ -145,7 +149,8 @@ type allReaders struct {
 func (c *cluster) readAll(t *testing.T) *allReaders {
 	t.Helper()
 	r := &allReaders{}
-	paths := []string{"bench/large", "garden/array", "garden/base", "garden/book", "garden/columnar", "garden/lines", "garden/packed", "keyed/catalog", "vault/people"}
+	paths := []string{"bench/large", "garden/array", "garden/base", "garden/book", "garden/columnar", "garden/lines",
+		"garden/packed", "keyed/catalog", "vault/people"}
 	var next atomic.Int64
 	r.run(t, func(ctx context.Context) bool {
 		path := c.proxy + "/api/v1/" + paths[int(next.Add(1))%len(paths)] + "/data?search=r*&per_page=5"

@@ -55,7 +55,8 @@ func (m *Metrics) Sources(failed func(context.Context) ([]herb.SourceError, erro
 			}
 		}
 		addBy(s.gauge, "herbarium_source_failed",
-			"Sources of a dataset that could not be published; an empty label stands for sources whose dataset is unknown.",
+			"Sources of a dataset that could not be published; an empty label stands for sources whose dataset is "+
+				"unknown.",
 			"dataset", counts)
 		return err
 	})

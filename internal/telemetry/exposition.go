@@ -176,7 +176,8 @@ func (v *vector[T]) with(values ...string) *T {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if s = v.series[key]; s == nil {
+	s = v.series[key]
+	if s == nil {
 		s = new(T)
 		if v.series == nil {
 			v.series = map[[maxLabels]string]*T{}

@@ -62,7 +62,8 @@ func TestNewLog_jsonWithoutTerminal(t *testing.T) {
 // TestNewLog_durations checks that durations are milliseconds in every format.
 func TestNewLog_durations(t *testing.T) {
 	t.Parallel()
-	for format, want := range map[string]string{telemetry.FormatHuman: " http.took_ms=1500\n", telemetry.FormatJSON: `"http":{"took_ms":1500}}`} {
+	for format, want := range map[string]string{telemetry.FormatHuman: " http.took_ms=1500\n",
+		telemetry.FormatJSON: `"http":{"took_ms":1500}}`} {
 		var buf bytes.Buffer
 		telemetry.NewLog(&buf, slog.LevelInfo, format).WithGroup("http").Info("hello", "took", 1500*time.Millisecond)
 		if !strings.Contains(buf.String(), want) {
@@ -91,7 +92,8 @@ func TestNewLog_json(t *testing.T) {
 	for name, attrs := range map[string][]slog.Attr{
 		"none": nil,
 		"flat": {
-			slog.String("path", "/a?b=<é>\x00\u2028\"\\"), slog.Int("status", -200), slog.Int64("bytes", 1<<40), slog.Bool("ok", true),
+			slog.String("path", "/a?b=<é>\x00\u2028\"\\"), slog.Int("status", -200), slog.Int64("bytes", 1<<40),
+			slog.Bool("ok", true),
 			slog.Float64("ms", 0.123), slog.Float64("zero", 0), slog.Float64("large", 12345678),
 		},
 		"UTF-8":    {slog.String("path", "\xff")},
@@ -106,7 +108,8 @@ func TestNewLog_json(t *testing.T) {
 			r := slog.NewRecord(time.Unix(1_700_000_000, 120_000_000).UTC(), slog.LevelWarn, "request \"1\"", 0)
 			r.AddAttrs(attrs...)
 			for w, h := range map[*bytes.Buffer]slog.Handler{
-				&got: telemetry.NewLog(&got, slog.LevelInfo, telemetry.FormatJSON).Handler(), &want: slog.NewJSONHandler(&want, nil),
+				&got:  telemetry.NewLog(&got, slog.LevelInfo, telemetry.FormatJSON).Handler(),
+				&want: slog.NewJSONHandler(&want, nil),
 			} {
 				if err := h.Handle(t.Context(), r); err != nil {
 					t.Fatal(err)
@@ -116,7 +119,8 @@ func TestNewLog_json(t *testing.T) {
 				}
 			}
 			var a, b map[string]any
-			if json.Unmarshal(got.Bytes(), &a) != nil || json.Unmarshal(want.Bytes(), &b) != nil || !reflect.DeepEqual(a, b) {
+			if json.Unmarshal(got.Bytes(), &a) != nil || json.Unmarshal(want.Bytes(), &b) != nil ||
+				!reflect.DeepEqual(a, b) {
 				t.Errorf("got  %s\nwant %s", &got, &want)
 			}
 		})
@@ -127,8 +131,10 @@ func BenchmarkLog_request(b *testing.B) {
 	log := telemetry.NewLog(io.Discard, slog.LevelInfo, telemetry.FormatJSON)
 	for b.Loop() {
 		r := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
-		r.AddAttrs(slog.String("method", "GET"), slog.String("path", "/api/v1/garden/catalog/data"), slog.String("query", "page=2&per_page=25"),
-			slog.Int("status", 200), slog.Int64("bytes", 16384), slog.Float64("duration_ms", 0.123), slog.String("client", "192.0.2.1"),
+		r.AddAttrs(slog.String("method", "GET"), slog.String("path", "/api/v1/garden/catalog/data"),
+			slog.String("query", "page=2&per_page=25"),
+			slog.Int("status", 200), slog.Int64("bytes", 16384), slog.Float64("duration_ms", 0.123),
+			slog.String("client", "192.0.2.1"),
 			slog.String("request_id", "1abcdefghijkl"), slog.String("route", "/api/v1/{namespace}/{dataset}/data"))
 		_ = log.Handler().Handle(b.Context(), r)
 	}

@@ -38,7 +38,8 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 		requests: r.histograms("http_server_request_duration_seconds",
 			"Time from the start of a request to the end of its response.",
 			[]float64{
-				0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+				0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+				1, 2.5, 5, 10,
 			}, "method", "route", "status"),
 		bytes: r.numbers(counterKind, "http_server_response_body_bytes_total",
 			"Bytes of response bodies, as sent.", "route"),

@@ -136,7 +136,8 @@ func TestMetrics_databaseDown(t *testing.T) {
 	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.LiveVersion, error) { return nil, nil })
 	m.Database(func() telemetry.Pool { return telemetry.Pool{Max: 8} }, auditLog(nil))
 	status, body := scrape(t, m, "/metrics")
-	if status != http.StatusOK || !strings.Contains(body, "herbarium_database_connection_limit 8") || strings.Contains(body, "herbarium_audit") {
+	if status != http.StatusOK || !strings.Contains(body, "herbarium_database_connection_limit 8") ||
+		strings.Contains(body, "herbarium_audit") {
 		t.Errorf("status %d\n%s", status, body)
 	}
 }
@@ -144,17 +145,20 @@ func TestMetrics_databaseDown(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.LiveVersion, error) {
-		return []herb.LiveVersion{{Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Version: "v1", Records: 513, Published: time.Unix(1700000000, 0)}}, nil
+		return []herb.LiveVersion{{Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Version: "v1", Records: 513,
+			Published: time.Unix(1700000000, 0)}}, nil
 	})
 	m.Request("GET", "/api/v1", 200, 1234, 3*time.Millisecond)
 	m.Rejected("bulk", "timeout")
 	m.KeyRejected("invalid")
 	m.Sources(func(context.Context) ([]herb.SourceError, error) {
 		broken := herb.Ref{Namespace: "garden", Name: "broken"}
-		return []herb.SourceError{{Ref: broken}, {Ref: broken}, {Path: "x"}, {Ref: herb.Ref{Namespace: "garden", Name: "left"}, Skipped: true}}, nil
+		return []herb.SourceError{{Ref: broken}, {Ref: broken}, {Path: "x"},
+			{Ref: herb.Ref{Namespace: "garden", Name: "left"}, Skipped: true}}, nil
 	})
 	m.Disk(func() telemetry.DiskUsage {
-		return telemetry.DiskUsage{Folders: map[string]int64{"versions": 300}, Files: map[string]int64{"v1.segment": 100, "v0.segment": 200}, CacheLimit: 1024, Free: 700, FreeKnown: true}
+		return telemetry.DiskUsage{Folders: map[string]int64{"versions": 300},
+			Files: map[string]int64{"v1.segment": 100, "v0.segment": 200}, CacheLimit: 1024, Free: 700, FreeKnown: true}
 	}, func(version string) string { return version + ".segment" })
 	m.Indexes(func() (int, int) { return 3, 5 })
 	m.Webhooks([]string{"delivered", "failed"}, func(context.Context) (telemetry.Deliveries, error) {
@@ -171,16 +175,20 @@ func TestMetrics(t *testing.T) {
 	m.ObjectStore([]string{"get", "put"}, []string{"ok", "failed"})("get", "failed", time.Second)
 	m.Library(func() telemetry.LibraryState {
 		return telemetry.LibraryState{
-			Datasets: map[string]int{"open": 3, "failed": 2}, Unreadable: map[string]int{"damaged": 2}, Behind: 1, Read: time.Now(),
-			Opened: map[string]int64{"local": 5}, Failed: map[string]int64{"damaged": 7}, FetchedBytes: 900, Evicted: 4, EvictedBytes: 400,
+			Datasets: map[string]int{"open": 3, "failed": 2}, Unreadable: map[string]int{"damaged": 2}, Behind: 1,
+			Read:   time.Now(),
+			Opened: map[string]int64{"local": 5}, Failed: map[string]int64{"damaged": 7}, FetchedBytes: 900, Evicted: 4,
+			EvictedBytes: 400,
 		}
 	})
 	m.Database(func() telemetry.Pool {
 		return telemetry.Pool{InUse: 2, Idle: 1, Max: 8, Waits: 3, Waited: 1500 * time.Millisecond}
 	}, auditLog{
-		{Time: time.Now().Add(-time.Minute), Action: herb.AuditPublished, Result: herb.AuditFailed, Subject: "shop/prices"},
+		{Time: time.Now().Add(-time.Minute), Action: herb.AuditPublished, Result: herb.AuditFailed,
+			Subject: "shop/prices"},
 		{Time: time.Now().Add(-time.Minute), Action: "of a newer program", Result: herb.AuditOK},
-		{Time: time.Now().Add(-2 * time.Hour), Action: herb.AuditBackedUp, Result: herb.AuditOK, Subject: herb.BackupSubject},
+		{Time: time.Now().Add(-2 * time.Hour), Action: herb.AuditBackedUp, Result: herb.AuditOK,
+			Subject: herb.BackupSubject},
 	})
 	status, body := scrape(t, m, "/metrics")
 	if _, err := parse(body); err != nil {
@@ -259,7 +267,10 @@ func TestMetrics(t *testing.T) {
 
 func TestMetrics_datasetsUnavailable(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.LiveVersion, error) { return nil, errors.New("away") })
+	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.LiveVersion, error) {
+		return nil,
+			errors.New("away")
+	})
 	if status, _ := scrape(t, m, "/metrics"); status != http.StatusInternalServerError {
 		t.Errorf("status %d; want 500 rather than incomplete metrics", status)
 	}

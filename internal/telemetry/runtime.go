@@ -31,7 +31,8 @@ func collectRuntime(_ context.Context, s *scrape) error {
 		help  string
 	}{
 		{"alloc_bytes", m.Alloc, "Number of bytes allocated in heap and currently in use."},
-		{"alloc_bytes_total", m.TotalAlloc, "Total number of bytes allocated in heap until now, even if released already."},
+		{"alloc_bytes_total", m.TotalAlloc,
+			"Total number of bytes allocated in heap until now, even if released already."},
 		{"sys_bytes", m.Sys, "Number of bytes obtained from system."},
 		{"mallocs_total", m.Mallocs, "Total number of heap objects allocated."},
 		{"frees_total", m.Frees, "Total number of heap objects freed."},
@@ -42,7 +43,8 @@ func collectRuntime(_ context.Context, s *scrape) error {
 		{"heap_released_bytes", m.HeapReleased, "Number of heap bytes released to OS."},
 		{"heap_objects", m.HeapObjects, "Number of currently allocated objects."},
 		{"stack_inuse_bytes", m.StackInuse, "Number of bytes obtained from system for stack allocator."},
-		{"stack_sys_bytes", m.StackSys, "Number of bytes obtained from system for stack allocator, with stacks of threads."},
+		{"stack_sys_bytes", m.StackSys,
+			"Number of bytes obtained from system for stack allocator, with stacks of threads."},
 		{"mspan_inuse_bytes", m.MSpanInuse, "Number of bytes in use by mspan structures."},
 		{"mspan_sys_bytes", m.MSpanSys, "Number of bytes used for mspan structures obtained from system."},
 		{"mcache_inuse_bytes", m.MCacheInuse, "Number of bytes in use by mcache structures."},

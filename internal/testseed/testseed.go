@@ -26,7 +26,8 @@ func Seed(t testing.TB) uint64 {
 	seed := uint64(1)
 	if s := os.Getenv(Variable); s != "" {
 		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+		seed, err = strconv.ParseUint(s, 10, 64)
+		if err != nil {
 			t.Fatalf("%s: %v", Variable, err)
 		}
 	} else if Soak() {

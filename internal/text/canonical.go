@@ -51,7 +51,8 @@ func AppendCanonical(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 // a duration of more than MaxDigits is invalid.
 func AppendPublished(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	canonical, status := AppendCanonical(dst, f, value)
-	if status == Valid && len(canonical)-len(dst) > MaxDigits && f.Type.IsScalar() && DigitCount(canonical[len(dst):]) > MaxDigits {
+	if status == Valid && len(canonical)-len(dst) > MaxDigits && f.Type.IsScalar() &&
+		DigitCount(canonical[len(dst):]) > MaxDigits {
 		return dst, Invalid
 	}
 	return canonical, status

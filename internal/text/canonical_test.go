@@ -26,7 +26,8 @@ func TestCanonical(t *testing.T) {
 		datetime = herb.Field{Type: herb.TypeDateTime}
 		american = herb.Field{Type: herb.TypeDateTime, Notation: herb.Notation{DateFormat: "%m/%d/%y %I:%M %p"}}
 		boolean  = herb.Field{Type: herb.TypeBoolean}
-		german2  = herb.Field{Type: herb.TypeBoolean, Notation: herb.Notation{True: []string{"ja", "1"}, False: []string{"nein", "0"}}}
+		german2  = herb.Field{Type: herb.TypeBoolean,
+			Notation: herb.Notation{True: []string{"ja", "1"}, False: []string{"nein", "0"}}}
 	)
 	const missing, invalid = "missing", "invalid"
 	for _, tt := range []struct {
@@ -35,54 +36,75 @@ func TestCanonical(t *testing.T) {
 		cases map[string]string
 	}{
 		{"plain numbers", plain, map[string]string{
-			"25": "25", "-25.50": "-25.50", ".5": "0.5", "-.5": "-0.5", "+3": "3", " 7 ": "7", "\u00a07": "7", "\u22125": "-5", "": missing,
-			"NA": missing, " NaN ": missing, "  ": missing, "na": invalid, "1,5": invalid, "007": invalid, "00.5": invalid, "1.": "1", "-34.": "-34", "1.e2": "100", "1..": invalid,
+			"25": "25", "-25.50": "-25.50", ".5": "0.5", "-.5": "-0.5", "+3": "3", " 7 ": "7", "\u00a07": "7",
+			"\u22125": "-5", "": missing,
+			"NA": missing, " NaN ": missing, "  ": missing, "na": invalid, "1,5": invalid, "007": invalid,
+			"00.5": invalid, "1.": "1", "-34.": "-34", "1.e2": "100", "1..": invalid,
 			".": invalid, "+": invalid, "--5": invalid, "$5": invalid, "5%": invalid, "1 2": invalid, "Inf": invalid,
 		}},
 		{"exponents", plain, map[string]string{
-			"1e5": "100000", "4e+06": "4000000", "1.5E-3": "0.0015", "-1.25e1": "-12.5", "0e9": "0", "0.5e1": "5", "0.05e1": "0.5", "123e-2": "1.23",
-			"1e400": "1" + strings.Repeat("0", 400), "1e-400": "0." + strings.Repeat("0", 399) + "1", "1e401": invalid, "1e-401": invalid,
-			"1e99999999999999999999": invalid, "1e": invalid, "e5": invalid, "1e5.5": invalid, "1e+": invalid, ".e1": invalid,
+			"1e5": "100000", "4e+06": "4000000", "1.5E-3": "0.0015", "-1.25e1": "-12.5", "0e9": "0", "0.5e1": "5",
+			"0.05e1": "0.5", "123e-2": "1.23",
+			"1e400": "1" + strings.Repeat("0", 400), "1e-400": "0." + strings.Repeat("0", 399) + "1", "1e401": invalid,
+			"1e-401":                 invalid,
+			"1e99999999999999999999": invalid, "1e": invalid, "e5": invalid, "1e5.5": invalid, "1e+": invalid,
+			".e1": invalid,
 		}},
 		{"dollars", dollars, map[string]string{
-			"$1,234,567.89": "1234567.89", "-$5": "-5", "$-5": "-5", "$ 5": "5", "5 $": "5", "1234": "1234", "$1,23": invalid, "$12,34,567": "1234567", "$1,42,782": "142782", "$123,45,678": invalid, "$1,23,456,789": invalid, "$1,234,56,789": invalid,
-			"$1234,567": invalid, "$,123": invalid, "$0,123": invalid, "$1,,234": invalid, "€5": invalid, "$": invalid, "-$-5": invalid,
+			"$1,234,567.89": "1234567.89", "-$5": "-5", "$-5": "-5", "$ 5": "5", "5 $": "5", "1234": "1234",
+			"$1,23": invalid, "$12,34,567": "1234567", "$1,42,782": "142782", "$123,45,678": invalid,
+			"$1,23,456,789": invalid, "$1,234,56,789": invalid,
+			"$1234,567": invalid, "$,123": invalid, "$0,123": invalid, "$1,,234": invalid, "€5": invalid, "$": invalid,
+			"-$-5": invalid,
 		}},
 		{"percent", percent, map[string]string{"45%": "45", "4.5 %": "4.5", "-1%": "-1", "45": "45", "45%%": invalid}},
 		{"points between thousands", german, map[string]string{
-			"1.234,50": "1234.50", "1.234": "1234", "0,5": "0.5", ",5": "0.5", "12.5": invalid, "1,5,5": invalid, "1,5e2": "150",
+			"1.234,50": "1234.50", "1.234": "1234", "0,5": "0.5", ",5": "0.5", "12.5": invalid, "1,5,5": invalid,
+			"1,5e2": "150",
 		}},
 		{"blanks between thousands", french, map[string]string{
-			"1 234,5": "1234.5", "1\u00a0234\u202f567": "1234567", "1\u2009234": "1234", "1.5": invalid, "1  234": invalid,
+			"1 234,5": "1234.5", "1\u00a0234\u202f567": "1234567", "1\u2009234": "1234", "1.5": invalid,
+			"1  234": invalid,
 		}},
 		{"apostrophes", swiss, map[string]string{"1'234.5": "1234.5", "1’234": "1234"}},
 		{"padded", padded, map[string]string{"00042": "42", "0": "0", "000": "0", "-007.5": "-7.5"}},
 		{"dates", date, map[string]string{
-			"2024-02-29": "2024-02-29", " 2024-02-29": "2024-02-29", "2023-02-29": invalid, "2024-2-9": invalid, "2024-02-29T10:00": invalid,
-			"": missing, "NA": invalid,
+			"2024-02-29": "2024-02-29", " 2024-02-29": "2024-02-29", "2023-02-29": invalid, "2024-2-9": invalid,
+			"2024-02-29T10:00": invalid,
+			"":                 missing, "NA": invalid,
 		}},
 		{"days first", european, map[string]string{
-			"31/12/2024": "2024-12-31", "1/2/2024": "2024-02-01", "12/31/2024": invalid, "2024-02-29": invalid, "1/2/24": invalid, "1/2/20245": invalid,
+			"31/12/2024": "2024-12-31", "1/2/2024": "2024-02-01", "12/31/2024": invalid, "2024-02-29": invalid,
+			"1/2/24": invalid, "1/2/20245": invalid,
 		}},
 		{"names of months", named, map[string]string{
-			"Feb 29, 2024": "2024-02-29", "february 9, 2024": "2024-02-09", "SEPT 1, 2024": "2024-09-01", "Febr 9, 2024": invalid, "Marz 1, 2024": invalid,
+			"Feb 29, 2024": "2024-02-29", "february 9, 2024": "2024-02-09", "SEPT 1, 2024": "2024-09-01",
+			"Febr 9, 2024": invalid, "Marz 1, 2024": invalid,
 			"May 31, 0001": "0001-05-31",
 		}},
 		{"datetimes", datetime, map[string]string{
-			"2024-02-29T10:00": "2024-02-29T10:00:00.000000000Z", "2024-02-29 10:00:01.5": "2024-02-29T10:00:01.500000000Z",
-			"2024-02-29T23:30:00-01:00": "2024-03-01T00:30:00.000000000Z", "2024-02-29 10:00:00+0530": "2024-02-29T04:30:00.000000000Z",
-			"2024-02-29 10:00:00+02": "2024-02-29T08:00:00.000000000Z", "2024-02-29T10:00:00,123456789Z": "2024-02-29T10:00:00.123456789Z",
-			"2024-02-29 10:00 UTC": "2024-02-29T10:00:00.000000000Z", "2024-02-29": "2024-02-29T00:00:00.000000000Z",
-			"2024-02-29T24:00": invalid, "2024-02-29T10:60": invalid, "2024-02-29T1:00": invalid, "2024-02-29T10": invalid,
-			"2024-02-29T10:00:00.1234567890Z": invalid, "2024-02-29T10:00+1": invalid, "2024-02-29T10:00 CET": invalid, "2024-02-29x10:00": invalid,
-			"0000-01-01T00:00:00+01:00": invalid, "9999-12-31T23:00:00-01:00": invalid, "2024-02-29T10:00:00.": invalid, "": missing,
+			"2024-02-29T10:00":               "2024-02-29T10:00:00.000000000Z",
+			"2024-02-29 10:00:01.5":          "2024-02-29T10:00:01.500000000Z",
+			"2024-02-29T23:30:00-01:00":      "2024-03-01T00:30:00.000000000Z",
+			"2024-02-29 10:00:00+0530":       "2024-02-29T04:30:00.000000000Z",
+			"2024-02-29 10:00:00+02":         "2024-02-29T08:00:00.000000000Z",
+			"2024-02-29T10:00:00,123456789Z": "2024-02-29T10:00:00.123456789Z",
+			"2024-02-29 10:00 UTC":           "2024-02-29T10:00:00.000000000Z",
+			"2024-02-29":                     "2024-02-29T00:00:00.000000000Z",
+			"2024-02-29T24:00":               invalid, "2024-02-29T10:60": invalid, "2024-02-29T1:00": invalid,
+			"2024-02-29T10":                   invalid,
+			"2024-02-29T10:00:00.1234567890Z": invalid, "2024-02-29T10:00+1": invalid, "2024-02-29T10:00 CET": invalid,
+			"2024-02-29x10:00":          invalid,
+			"0000-01-01T00:00:00+01:00": invalid, "9999-12-31T23:00:00-01:00": invalid, "2024-02-29T10:00:00.": invalid,
+			"": missing,
 		}},
 		{"halves of days", american, map[string]string{
 			"2/29/24 3:05 PM": "2024-02-29T15:05:00.000000000Z", "2/28/69 12:00 am": "1969-02-28T00:00:00.000000000Z",
 			"2/29/24 13:05 PM": invalid, "2/29/24 0:05 AM": invalid, "2/29/24 3:05": invalid,
 		}},
 		{"booleans", boolean, map[string]string{
-			"true": "true", "FALSE": "false", "Yes": "true", "nO": "false", "t": "true", "F": "false", "y": "true", "N": "false", " true ": "true",
+			"true": "true", "FALSE": "false", "Yes": "true", "nO": "false", "t": "true", "F": "false", "y": "true",
+			"N": "false", " true ": "true",
 			"1": invalid, "on": invalid, "": missing, "truee": invalid, "\x14rue": invalid,
 		}},
 		{"words for booleans", german2, map[string]string{"ja": "true", "0": "false", "Ja": invalid, "true": invalid}},
@@ -108,7 +130,8 @@ func TestCanonical(t *testing.T) {
 
 func TestOperand(t *testing.T) {
 	t.Parallel()
-	german := herb.Field{Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ",", Affix: "€", Missing: []string{"--"}}}
+	german := herb.Field{Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ",", Affix: "€",
+		Missing: []string{"--"}}}
 	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d.%m.%Y"}}
 	months := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%m/%Y"}}
 	quarters := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%YQ%q"}}
@@ -213,7 +236,8 @@ func FuzzCanonicalNumber(f *testing.F) {
 		if status != text.Valid {
 			return
 		}
-		want, ok := new(big.Rat).SetString(strings.Replace(strings.Trim(s, " \t\r\n\u00a0\u202f\u2009"), "\u2212", "-", 1))
+		want, ok := new(big.Rat).SetString(strings.Replace(strings.Trim(s, " \t\r\n\u00a0\u202f\u2009"),
+			"\u2212", "-", 1))
 		if !ok {
 			t.Fatalf("%q is not a number, but its canonical form is %q", s, got)
 		}

@@ -30,14 +30,17 @@ func appendTime(dst []byte, format string, v []byte) (_ []byte, ok bool) {
 	var fraction []byte
 	hasMinutes := len(v) > 0 && v[0] == ':'
 	if hasMinutes {
-		if minute, v, ok = cutDigits(v[1:], 2, 2); !ok {
+		minute, v, ok = cutDigits(v[1:], 2, 2)
+		if !ok {
 			return dst, false
 		}
 		if len(v) > 0 && v[0] == ':' {
-			if second, v, ok = cutDigits(v[1:], 2, 2); !ok {
+			second, v, ok = cutDigits(v[1:], 2, 2)
+			if !ok {
 				return dst, false
 			}
-			if fraction, v, ok = cutFraction(v); !ok {
+			fraction, v, ok = cutFraction(v)
+			if !ok {
 				return dst, false
 			}
 		}
@@ -108,7 +111,8 @@ func halfOfDay(v []byte) int {
 	}
 	var letters []byte
 	for _, c := range TrimBlanks(v) {
-		if c |= 0x20; c != ' ' && c != '.' { // blanks, points and letters in lower case
+		c |= 0x20
+		if c != ' ' && c != '.' { // blanks, points and letters in lower case
 			letters = append(letters, c)
 		}
 	}
@@ -218,7 +222,8 @@ func (s *secondsSum) append(dst []byte, minus bool) []byte {
 		whole = zeros[:1]
 	}
 	dst = append(dst, whole...)
-	if fraction = bytes.TrimRight(fraction, "0"); len(fraction) > 0 {
+	fraction = bytes.TrimRight(fraction, "0")
+	if len(fraction) > 0 {
 		dst = append(append(append(dst, '.'), bytes.Repeat(zeros[:1], max(-point, 0))...), fraction...)
 	}
 	if string(dst[start:]) == "-0" {
@@ -245,7 +250,8 @@ func (s *secondsSum) addISO(v []byte) bool {
 			units, isTime, v = "HMS", true, v[1:]
 		}
 		var whole, fraction []byte
-		if whole, fraction, v, ok = cutAmount(v); !ok || len(v) == 0 {
+		whole, fraction, v, ok = cutAmount(v)
+		if !ok || len(v) == 0 {
 			return false
 		}
 		i := strings.IndexByte(units, v[0])

@@ -131,7 +131,8 @@ func (s *Substring) IndexKey(key []byte, known int) (end int) {
 		}
 		from += next
 		for at < from && key[at] != 0 { // the same bytes can be parts of other codes
-			if at+8 <= len(key) && areCodesOfOne(binary.LittleEndian.Uint64(key[at:]), from-at) { // most text, in a third of the time
+			// most text, in a third of the time
+			if at+8 <= len(key) && areCodesOfOne(binary.LittleEndian.Uint64(key[at:]), from-at) {
 				at = min(at+8, from)
 				continue
 			}
@@ -153,7 +154,8 @@ func (s *Substring) MayEndAfter(text []byte, known int) bool {
 	ending, codes := s.codes[max(len(s.codes)-2, 0):], &s.weights.codes
 	last := ending[len(ending)-1]
 	for i := known; i < len(text); i++ {
-		if code := codes[text[i]]; code == 0 || code == last && (len(ending) == 1 || i == 0 || codes[text[i-1]] == ending[0]) {
+		if code := codes[text[i]]; code == 0 || code == last &&
+			(len(ending) == 1 || i == 0 || codes[text[i-1]] == ending[0]) {
 			return true
 		}
 	}
@@ -227,7 +229,8 @@ func appendTextSortKey[T string | []byte](dst []byte, value T) []byte {
 	key, w, i := c.Key(&c.buf, c.text), ascii(), 0
 	for key[i] != 0 || key[i+1] != 0 {
 		weight := key[i : i+weightLen(key[i])]
-		if dst = append(dst, w.code(weight)); dst[len(dst)-1]%2 == 1 {
+		dst = append(dst, w.code(weight))
+		if dst[len(dst)-1]%2 == 1 {
 			dst = append(dst, weight...)
 		}
 		i += len(weight)
@@ -286,10 +289,12 @@ func appendASCIISortKey[T string | []byte](dst []byte, value T) (_ []byte, ok bo
 	copy(key[n:], separators)
 	for i := range n {
 		c := value[i]
-		if key[i] = w.codes[c]; key[i] == 0 {
+		key[i] = w.codes[c]
+		if key[i] == 0 {
 			return dst, false
 		}
-		if tertiary[i] = w.tertiary[c]; tertiary[i] != commonTertiary {
+		tertiary[i] = w.tertiary[c]
+		if tertiary[i] != commonTertiary {
 			end = i + 1
 		}
 	}

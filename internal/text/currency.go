@@ -12,8 +12,10 @@ func IsCurrencySign(r rune) bool { return unicode.Is(unicode.Sc, r) }
 // written beside numbers.
 func IsCurrencyCode(code []byte) bool {
 	switch string(code) {
-	case "AED", "ARS", "AUD", "BDT", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP", "HKD", "HUF", "IDR", "ILS", "INR",
-		"JPY", "KES", "KRW", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD", "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TRY",
+	case "AED", "ARS", "AUD", "BDT", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP",
+		"HKD", "HUF", "IDR", "ILS", "INR",
+		"JPY", "KES", "KRW", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD", "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD",
+		"RUB", "SAR", "SEK", "SGD", "THB", "TRY",
 		"TWD", "UAH", "USD", "VND", "ZAR":
 		return true
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // expandDateFormat replaces abbreviations of directives by the directives.
-var expandDateFormat = strings.NewReplacer("%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y", "%B", "%b", "%h", "%b",
+var expandDateFormat = strings.NewReplacer("%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y", "%B",
+	"%b", "%h", "%b",
 	"%e", "%d", "%A", "%a", "%-d", "%d", "%-m", "%m", "%-H", "%H", "%-I", "%I")
 
 // DateFormatSeparator separates the alternatives of a date format, such as %d/%m/%Y|%d/%m/%y. A
@@ -25,7 +26,9 @@ func ParseDateFormat(t herb.Type, format string) (string, error) {
 			return "", err
 		}
 		if t == herb.TypeDate && formatPrecision(alternative) != formatPrecision(format) {
-			return "", herb.Invalidf("date format %q has alternatives of different precision; write all as days, weeks, months or quarters", format)
+			return "", herb.Invalidf(
+				"date format %q has alternatives of different precision; write all as days, weeks, months or quarters",
+				format)
 		}
 	}
 	return format, nil
@@ -37,8 +40,10 @@ func checkDateFormat(t herb.Type, format string) error {
 		if format[i] != '%' {
 			continue
 		}
-		if i++; i == len(format) || strings.IndexByte("YymbdqGVHIMSfpzZa%", format[i]) < 0 {
-			return herb.Invalidf("date format %q has an unsupported directive; use %%Y %%y %%m %%b %%d %%q %%G %%V %%H %%I %%M %%S %%f %%p %%z", format)
+		i++
+		if i == len(format) || strings.IndexByte("YymbdqGVHIMSfpzZa%", format[i]) < 0 {
+			return herb.Invalidf("date format %q has an unsupported directive; use %%Y %%y %%m %%b %%d %%q %%G %%V "+
+				"%%H %%I %%M %%S %%f %%p %%z", format)
 		}
 		seen[format[i]] = true
 	}
@@ -50,17 +55,20 @@ func checkDateFormat(t herb.Type, format string) error {
 	switch t {
 	case herb.TypeTime:
 		if !clock || date || seen['z'] || seen['Z'] || seen['d'] {
-			return herb.Invalidf("time format %q does not describe a time of day; write it as in %%H:%%M:%%S or %%I:%%M %%p", format)
+			return herb.Invalidf("time format %q does not describe a time of day; write it as in %%H:%%M:%%S or "+
+				"%%I:%%M %%p", format)
 		}
 		return nil
 	case herb.TypeDuration:
 		if format != MinutesSeconds {
-			return herb.Invalidf("duration format %q is not supported; use %s for minutes and seconds, or no format", format, MinutesSeconds)
+			return herb.Invalidf("duration format %q is not supported; use %s for minutes and seconds, or no format",
+				format, MinutesSeconds)
 		}
 		return nil
 	}
 	if !date || t == herb.TypeDateTime && !clock || t == herb.TypeDate && (seen['H'] || seen['I']) {
-		return herb.Invalidf("date format %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d %%H:%%M, and months as in %%Y-%%m", format, t)
+		return herb.Invalidf("date format %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d "+
+			"%%H:%%M, and months as in %%Y-%%m", format, t)
 	}
 	return nil
 }
@@ -77,8 +85,10 @@ func parseDateFormat(format string, v []byte) (m moment, ok bool) {
 	if !strings.HasPrefix(format, "%a") {
 		v = CutWeekday(v)
 	}
-	for alternative, rest, more := strings.Cut(format, DateFormatSeparator); ; alternative, rest, more = strings.Cut(rest, DateFormatSeparator) {
-		if m, ok = parseAlternative(alternative, v, moment{month: 1, day: 1}); ok || !more {
+	for alternative, rest, more := strings.Cut(format, DateFormatSeparator); ; alternative, rest,
+		more = strings.Cut(rest, DateFormatSeparator) {
+		m, ok = parseAlternative(alternative, v, moment{month: 1, day: 1})
+		if ok || !more {
 			return m, ok
 		}
 	}
@@ -91,7 +101,8 @@ func CutWeekday(v []byte) []byte {
 		return v
 	}
 	day, rest := cutName(v, "mon", "tue", "wed", "thu", "fri", "sat", "sun")
-	if rest = bytes.TrimPrefix(rest, []byte{','}); day == 0 || len(rest) < 2 || rest[0] != ' ' {
+	rest = bytes.TrimPrefix(rest, []byte{','})
+	if day == 0 || len(rest) < 2 || rest[0] != ' ' {
 		return v
 	}
 	return rest[1:]
@@ -111,7 +122,8 @@ func parseAlternative(format string, v []byte, m moment) (_ moment, ok bool) {
 			continue
 		}
 		i++
-		if v, ok = m.cutDirective(format[i], v, &pm, &week); !ok {
+		v, ok = m.cutDirective(format[i], v, &pm, &week)
+		if !ok {
 			return m, false
 		}
 	}
@@ -218,7 +230,8 @@ func AppendClockFormat(dst, v []byte) (format []byte, ok bool) {
 	cut := func(prefix, directive string, to *int, least int) bool {
 		rest, ok := bytes.CutPrefix(v, []byte(prefix))
 		n := min(digitCount(rest), 2)
-		if ok = ok && n >= least; ok {
+		ok = ok && n >= least
+		if ok {
 			*to, v, dst = number(rest[:n]), rest[n:], append(append(dst, prefix...), directive...)
 		}
 		return ok
@@ -243,7 +256,8 @@ func AppendClockFormat(dst, v []byte) (format []byte, ok bool) {
 	}
 	if len(v) > 0 {
 		zone := bytes.TrimPrefix(v, []byte(" "))
-		if dst = append(append(dst, v[:len(v)-len(zone)]...), "%z"...); !m.setZone(zone) {
+		dst = append(append(dst, v[:len(v)-len(zone)]...), "%z"...)
+		if !m.setZone(zone) {
 			return dst, false
 		}
 	}

@@ -75,7 +75,8 @@ func Time(f *herb.Field, value []byte) (t time.Time, offset int, ok bool) {
 		return t, 0, false
 	}
 	m, ok := parseMoment(f.Notation.DateFormat, TrimBlanks(value))
-	t = m.date().Add(time.Duration(m.hour)*time.Hour + time.Duration(m.minute)*time.Minute + time.Duration(m.second)*time.Second + time.Duration(m.nano))
+	t = m.date().Add(time.Duration(m.hour)*time.Hour + time.Duration(m.minute)*time.Minute +
+		time.Duration(m.second)*time.Second + time.Duration(m.nano))
 	return t, m.offset, ok && (f.Type == herb.TypeDateTime || !m.clock)
 }
 
@@ -117,7 +118,8 @@ func parseISO(v []byte) (m moment, ok bool) {
 	if v[day] != 'T' && v[day] != ' ' && v[day] != 't' {
 		return m, false
 	}
-	if v, ok = m.cutClock(v[day+1:]); !ok {
+	v, ok = m.cutClock(v[day+1:])
+	if !ok {
 		return m, false
 	}
 	if len(v) > 0 && !m.setZone(v) {
@@ -132,14 +134,16 @@ func (m *moment) cutClock(v []byte) (rest []byte, ok bool) {
 		return v, false
 	}
 	m.clock, m.hour, m.minute = true, number(v[:2]), number(v[3:5])
-	if v = v[5:]; len(v) == 0 || v[0] != ':' {
+	v = v[5:]
+	if len(v) == 0 || v[0] != ':' {
 		return v, true
 	}
 	if len(v) < len(":05") || !isDigits(v[1:3]) {
 		return v, false
 	}
 	m.second = number(v[1:3])
-	if v = v[3:]; len(v) == 0 || v[0] != '.' && v[0] != ',' {
+	v = v[3:]
+	if len(v) == 0 || v[0] != '.' && v[0] != ',' {
 		return v, true
 	}
 	n := digitCount(v[1:])

@@ -66,7 +66,8 @@ func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, 
 		dst = append(dst, '-')
 	}
 	digits := len(dst)
-	if dst, ok = appendWhole(dst, whole, n); !ok {
+	dst, ok = appendWhole(dst, whole, n)
+	if !ok {
 		return dst[:start], false
 	}
 	return placePoint(append(dst, fraction...), digits, len(dst)-digits+exponent), true

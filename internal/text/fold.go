@@ -33,8 +33,10 @@ func Fold(s string) string {
 
 // baseLetters replaces letters that Unicode does not decompose by those that people type. The first
 // are apostrophes and the zero-width space.
-var baseLetters = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u02BC", "'", "\u200B", " ", "Ø", "o", "ø", "o", "Ł", "l",
-	"ł", "l", "Đ", "d", "đ", "d", "Ð", "d", "ð", "d", "Ħ", "h", "ħ", "h", "Ŧ", "t", "ŧ", "t", "ı", "i", "Æ", "ae", "æ", "ae",
+var baseLetters = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u02BC", "'", "\u200B", " ", "Ø", "o", "ø",
+	"o", "Ł", "l",
+	"ł", "l", "Đ", "d", "đ", "d", "Ð", "d", "ð", "d", "Ħ", "h", "ħ", "h", "Ŧ", "t", "ŧ", "t", "ı", "i", "Æ",
+	"ae", "æ", "ae",
 	"Œ", "oe", "œ", "oe")
 
 // isIgnored reports whether search ignores a rune of decomposed text: an accent, or an invisible

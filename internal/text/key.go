@@ -72,7 +72,8 @@ func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok 
 // FieldKey returns the sort key of a value as written in the notation of its field. status is Valid
 // if it has one.
 func FieldKey(f *herb.Field, value string) (key string, status Status) {
-	if value != "" && f.Notation.Decimal+f.Notation.DateFormat == "" && f.Type != herb.TypeDuration { // whose canonical form is never written
+	// whose canonical form is never written
+	if value != "" && f.Notation.Decimal+f.Notation.DateFormat == "" && f.Type != herb.TypeDuration {
 		if key, ok := Key(f.Type, value); ok { // most values are in canonical form
 			return key, Valid
 		}

@@ -175,7 +175,8 @@ func compareNumbers(t *testing.T, a, b string) {
 
 func FuzzNumberKey(f *testing.F) {
 	for _, p := range [][2]string{
-		{"0", "-0.0"}, {"25", "25.0"}, {"-1.5", "-1"}, {"0.001", "0.01"}, {"9007199254740993", "9007199254740992"}, {"00", "1e5"},
+		{"0", "-0.0"}, {"25", "25.0"}, {"-1.5", "-1"}, {"0.001", "0.01"}, {"9007199254740993", "9007199254740992"},
+		{"00", "1e5"},
 	} {
 		f.Add(p[0], p[1])
 	}
@@ -331,7 +332,8 @@ func TestSubstring(t *testing.T) {
 		want       bool
 	}{
 		{"ros", "Rose", true}, {"OSE", "Rose", true}, {"e", "Rosé", true}, {"é", "ROSE", true}, {"rose", "ros", false},
-		{"", "", true}, {"", "x", true}, {"x", "", false}, {"\u0301", "x", true}, {"ST", "Straße", true}, {"ss", "Straße", true}, {"sse", "Straße", true},
+		{"", "", true}, {"", "x", true}, {"x", "", false}, {"\u0301", "x", true}, {"ST", "Straße", true},
+		{"ss", "Straße", true}, {"sse", "Straße", true},
 		{"物", "植物園", true}, {"園植", "植物園", false}, {"b c", "ab cd", true}, {"bc", "ab cd", false}, {"12", "3.12", true},
 	} {
 		s := text.NewSubstring(tt.part)

@@ -24,7 +24,8 @@ func Elements(f *herb.Field, value string) []string {
 		}
 	}
 	for e := range strings.SplitSeq(value, ",") {
-		if e = strings.TrimSpace(e); e != "" {
+		e = strings.TrimSpace(e)
+		if e != "" {
 			out = append(out, e)
 		}
 	}
@@ -34,7 +35,8 @@ func Elements(f *herb.Field, value string) []string {
 // ParseArray returns the elements of a JSON array of plain values: texts, the digits of numbers,
 // true and false, and an empty string for null. ok is false if v is anything else.
 func ParseArray(v []byte) (elements []string, ok bool) {
-	if v = TrimBlanks(v); len(v) < len("[]") || v[0] != '[' || v[len(v)-1] != ']' {
+	v = TrimBlanks(v)
+	if len(v) < len("[]") || v[0] != '[' || v[len(v)-1] != ']' {
 		return nil, false
 	}
 	var raw []json.RawMessage

@@ -60,8 +60,10 @@ func TestSearchText(t *testing.T) {
 func TestAppendList(t *testing.T) {
 	t.Parallel()
 	for array, want := range map[string]string{
-		`["a","b"]`: "a,b", ` [ "a" , 1.50 , true ] `: "a,1.50,true", `["caf\u00e9","say \"x\""]`: `café,say "x"`, `[" a"]`: " a",
-		`["a, b"]`: "", `["a\u002cb"]`: "", `[""]`: "", `[null]`: "", `["[a"]`: "", `[["a"]]`: "", `[{"a":1}]`: "", `[]`: "", `["a"`: "", `[`: "", `a,b`: "", "": "",
+		`["a","b"]`: "a,b", ` [ "a" , 1.50 , true ] `: "a,1.50,true", `["caf\u00e9","say \"x\""]`: `café,say "x"`,
+		`[" a"]`:   " a",
+		`["a, b"]`: "", `["a\u002cb"]`: "", `[""]`: "", `[null]`: "", `["[a"]`: "", `[["a"]]`: "", `[{"a":1}]`: "",
+		`[]`: "", `["a"`: "", `[`: "", `a,b`: "", "": "",
 	} {
 		got, ok := text.AppendList([]byte("x"), []byte(array))
 		if string(got) != "x"+want || ok != (want != "") {

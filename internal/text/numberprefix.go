@@ -31,7 +31,8 @@ func NumberPrefixRange(prefix string, n int) (r KeyRange, ok bool) {
 	case digits[0] == '0' || len(digits) > n:
 		return KeyRange{}, false
 	}
-	start, significant := numberKeyStart(n, isNegative), strings.TrimRight(digits, "0") // keys have no zeros at their end
+	// keys have no zeros at their end
+	start, significant := numberKeyStart(n, isNegative), strings.TrimRight(digits, "0")
 	if isNegative {
 		return KeyRange{start + inverted(digits), start + inverted(significant) + "\xff\x00"}, true
 	}

@@ -66,7 +66,8 @@ func pow10(n int) int64 {
 
 func TestIsNumberPrefix(t *testing.T) {
 	t.Parallel()
-	for prefix, want := range map[string]bool{"1": true, "120": true, "-": true, "-0": true, "007": true, "": false, "1.": false, "+1": false, "--1": false, "1e": false, "a": false} {
+	for prefix, want := range map[string]bool{"1": true, "120": true, "-": true, "-0": true, "007": true, "": false,
+		"1.": false, "+1": false, "--1": false, "1e": false, "a": false} {
 		if got := text.IsNumberPrefix(prefix); got != want {
 			t.Errorf("IsNumberPrefix(%q) = %t, want %t", prefix, got, want)
 		}

@@ -147,7 +147,8 @@ func TestSplits(t *testing.T) {
 				b[i] = `aB1_:.',;" -`[r.IntN(12)]
 			}
 		}
-		if compareSplits(t, string(b)); t.Failed() {
+		compareSplits(t, string(b))
+		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
@@ -172,7 +173,8 @@ func TestWordsAreStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 10_000 {
 		s := rareText(r)
-		if checkStable(t, s); t.Failed() {
+		checkStable(t, s)
+		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 		for _, w := range text.AppendWords(nil, s) {

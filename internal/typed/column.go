@@ -116,7 +116,8 @@ func number(f Facts) Column {
 	case f.Flags&BeyondFloat == 0:
 		return Column{Kind: Double}
 	}
-	return untyped("the numbers have %d digits before and %d after the decimal point, more than the %d of a decimal, and some have more digits than a double",
+	return untyped("the numbers have %d digits before and %d after the decimal point, more than the %d of a decimal, "+
+		"and some have more digits than a double",
 		f.Whole, f.Fraction, MaxPrecision)
 }
 

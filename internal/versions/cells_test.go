@@ -39,7 +39,8 @@ func TestPublish_report(t *testing.T) {
 	l := versionstest.NewSharedDir(t).Open(t)
 	given := &herb.Report{
 		Format: "csv", Rows: 5, Notes: []string{"a note"},
-		Columns: []herb.ColumnReport{{Field: "n", Column: "N", Type: herb.TypeNumber, Evidence: "number: 3 of 4", Shortest: 1, Longest: 4}, {Column: "T"}},
+		Columns: []herb.ColumnReport{{Field: "n", Column: "N", Type: herb.TypeNumber, Evidence: "number: 3 of 4",
+			Shortest: 1, Longest: 4}, {Column: "T"}},
 	}
 	before, err := json.Marshal(given)
 	if err != nil {
@@ -47,22 +48,26 @@ func TestPublish_report(t *testing.T) {
 	}
 	out, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{
-			Ref: ref, Fields: []herb.Field{field("n", herb.TypeNumber), field("t", herb.TypeText)}, Details: herb.Details{Report: given},
+			Ref: ref, Fields: []herb.Field{field("n", herb.TypeNumber), field("t", herb.TypeText)},
+			Details: herb.Details{Report: given},
 		},
-		Records: sequence(herb.Record{"10", "b\n\"x\""}, herb.Record{"9.50", long}, herb.Record{"", "a"}, herb.Record{"10.0", ""}),
+		Records: sequence(herb.Record{"10", "b\n\"x\""}, herb.Record{"9.50", long}, herb.Record{"", "a"},
+			herb.Record{"10.0", ""}),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &herb.Report{
 		Format: "csv", Rows: 5, Notes: []string{"a note"},
-		Cells: cellsOf([]string{"n", "t"}, []string{"10", "b\n\"x\""}, []string{"9.50", long}, []string{"", "a"}, []string{"10.0", ""}),
+		Cells: cellsOf([]string{"n", "t"}, []string{"10", "b\n\"x\""}, []string{"9.50", long}, []string{"", "a"},
+			[]string{"10.0", ""}),
 		Columns: []herb.ColumnReport{
 			{
 				Field: "n", Column: "N", Type: herb.TypeNumber, Evidence: "number: 3 of 4", Shortest: 1, Longest: 4,
 				Filled: 3, Empty: 1, Distinct: 2, Min: "9.50", Max: "10",
 			},
-			{Field: "t", Column: "T", Type: herb.TypeText, Filled: 3, Empty: 1, Distinct: 3, Min: "a", Max: strings.Repeat("é", 100) + "…"},
+			{Field: "t", Column: "T", Type: herb.TypeText, Filled: 3, Empty: 1, Distinct: 3, Min: "a",
+				Max: strings.Repeat("é", 100) + "…"},
 		},
 	}
 	if diff := cmp.Diff(want, out.Report); diff != "" {
@@ -87,14 +92,16 @@ func TestPublish_cells(t *testing.T) {
 	two := []herb.Field{field("a", herb.TypeText), field("b", herb.TypeText)}
 	big := strings.Repeat("0123456789abcdef", 20_000)
 	tables := map[string]versions.Publication{
-		"plain":           {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"a", "bc"})},
-		"cells":           {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"ab", "c"})},
-		"rows":            {Dataset: herb.Dataset{Fields: two[:1]}, Records: sequence(herb.Record{"a"}, herb.Record{"bc"})},
+		"plain": {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"a", "bc"})},
+		"cells": {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"ab", "c"})},
+		"rows": {Dataset: herb.Dataset{Fields: two[:1]},
+			Records: sequence(herb.Record{"a"}, herb.Record{"bc"})},
 		"a row of looks":  {Dataset: herb.Dataset{Fields: two[:1]}, Records: sequence(herb.Record{"a2:bc\n"})},
 		"no records":      {Dataset: herb.Dataset{Fields: two}, Records: sequence()},
 		"no fields":       {Dataset: herb.Dataset{}, Records: sequence()},
 		"an empty record": {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"", ""})},
-		"big":             {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{big, big[1:]}, herb.Record{"", big})},
+		"big": {Dataset: herb.Dataset{Fields: two},
+			Records: sequence(herb.Record{big, big[1:]}, herb.Record{"", big})},
 	}
 	seen := map[string]string{}
 	for name, p := range tables {
@@ -136,9 +143,11 @@ func TestPublish_cellsInParts(t *testing.T) {
 		rows, records = append(rows, []string{value}), append(records, herb.Record{value})
 	}
 	out, err := versionstest.NewSharedDir(t).Open(t).Publish(t.Context(), versions.Publication{
-		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{
-			SourceCells: &herb.SourceCells{Total: len(records)}, Columns: []herb.ColumnReport{{Field: "n", Column: "N", Source: column}},
-		}}},
+		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)},
+			Details: herb.Details{Report: &herb.Report{
+				SourceCells: &herb.SourceCells{Total: len(records)},
+				Columns:     []herb.ColumnReport{{Field: "n", Column: "N", Source: column}},
+			}}},
 		Records: sequence(records...),
 	})
 	if err != nil {
@@ -170,7 +179,8 @@ func TestPublish_lossy(t *testing.T) {
 			_, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}}, Records: records,
 			})
-			if err == nil || !strings.Contains(err.Error(), "cannot read back") && !strings.Contains(err.Error(), "nothing was published") {
+			if err == nil || !strings.Contains(err.Error(), "cannot read back") &&
+				!strings.Contains(err.Error(), "nothing was published") {
 				t.Errorf("%v; want an error about the lost values", err)
 			}
 			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.Files(t)) != 0 {
@@ -196,19 +206,24 @@ func TestPublish_sourceCells(t *testing.T) {
 		want   string // part of the error; empty if it is published
 	}{
 		{"all of them", herb.SourceCells{Total: 2}, column("1", "2"), ""},
-		{"those that settings left out are known", herb.SourceCells{Total: 9, Hidden: 4, Excluded: 2, Missing: 1}, column("1", "2"), ""},
+		{"those that settings left out are known", herb.SourceCells{Total: 9, Hidden: 4, Excluded: 2, Missing: 1},
+			column("1", "2"), ""},
 		{"one was lost", herb.SourceCells{Total: 3}, column("1", "2"), "the source has 3 non-empty cells"},
-		{"one is another", herb.SourceCells{Total: 2}, column("1", "3"), `field "n" does not hold the values of column "N"`},
-		{"they are in other rows", herb.SourceCells{Total: 2}, column("2", "1"), `field "n" does not hold the values of column "N"`},
+		{"one is another", herb.SourceCells{Total: 2}, column("1", "3"),
+			`field "n" does not hold the values of column "N"`},
+		{"they are in other rows", herb.SourceCells{Total: 2}, column("2", "1"),
+			`field "n" does not hold the values of column "N"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := versionstest.NewSharedDir(t)
 			l := s.Open(t)
 			out, err := l.Publish(t.Context(), versions.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{
-					SourceCells: &tt.cells, Columns: []herb.ColumnReport{{Field: "n", Column: "N", Source: tt.column}},
-				}}},
+				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)},
+					Details: herb.Details{Report: &herb.Report{
+						SourceCells: &tt.cells, Columns: []herb.ColumnReport{
+							{Field: "n", Column: "N", Source: tt.column}},
+					}}},
 				Records: sequence(herb.Record{"1"}, herb.Record{"2"}),
 			})
 			if tt.want == "" {
@@ -217,7 +232,8 @@ func TestPublish_sourceCells(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), "the listing is incomplete") || !strings.Contains(err.Error(), tt.want) {
+			if err == nil || !strings.Contains(err.Error(), "the listing is incomplete") ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v; want %q", err, tt.want)
 			}
 			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.Files(t)) != 0 {

@@ -15,14 +15,16 @@ import (
 func TestPublish_clock(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{
-		"back a second": -time.Second, "back a year": -365 * 24 * time.Hour, "not at all": 0, "forward a year": 365 * 24 * time.Hour,
+		"back a second": -time.Second, "back a year": -365 * 24 * time.Hour, "not at all": 0,
+		"forward a year": 365 * 24 * time.Hour,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := versionstest.NewSharedDir(t)
 			now := time.Date(2026, 3, 29, 1, 59, 59, 0, time.UTC)
 			const keep = 3
-			l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Keep: keep, Now: func() time.Time { return now }})
+			l := versionstest.OpenLibrary(t, s.DB,
+				versionstest.Options{Dir: s.Dir, Keep: keep, Now: func() time.Time { return now }})
 			var published []string
 			for i := range 2 * keep {
 				published = append(published, versionstest.Publish(t, l, i+1).Version)

@@ -40,15 +40,16 @@ func (s *Service) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.opts.Blobs.Abort(ctx, orphanAge), s.collectDrafts(ctx, stored.drafts), s.collect(ctx, newSet(versions), garbage{
-		stored: stored.modified(), orphanAge: orphanAge, retention: s.opts.Retention, margin: retiredMargin,
-		remove: func(version string) (err error) {
-			for _, b := range stored.versions[version] {
-				err = errors.Join(err, s.opts.Blobs.Delete(ctx, b.Name))
-			}
-			return err
-		},
-	}), s.collectDerived(ctx, stored, newSet(versions)))
+	return errors.Join(s.opts.Blobs.Abort(ctx, orphanAge), s.collectDrafts(ctx, stored.drafts),
+		s.collect(ctx, newSet(versions), garbage{
+			stored: stored.modified(), orphanAge: orphanAge, retention: s.opts.Retention, margin: retiredMargin,
+			remove: func(version string) (err error) {
+				for _, b := range stored.versions[version] {
+					err = errors.Join(err, s.opts.Blobs.Delete(ctx, b.Name))
+				}
+				return err
+			},
+		}), s.collectDerived(ctx, stored, newSet(versions)))
 }
 
 // collectDerived deletes the derived files that other releases have built and that are so old that
@@ -120,7 +121,8 @@ func (s *Service) Run(ctx context.Context) error {
 		if ctx.Err() != nil || (err != nil) == failing {
 			return
 		}
-		if failing = err != nil; failing {
+		failing = err != nil
+		if failing {
 			s.opts.Log.Warn("garbage collection failed; will retry", "err", err)
 		}
 	}

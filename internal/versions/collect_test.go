@@ -81,7 +81,8 @@ func TestCollect_retention(t *testing.T) {
 		}
 		versionstest.Pass(31 * 24 * time.Hour)
 		collect(t, n)
-		if retired, err = c.DB.Retired(t.Context()); err != nil || len(retired) != 0 {
+		retired, err = c.DB.Retired(t.Context())
+		if err != nil || len(retired) != 0 {
 			t.Errorf("%v are retired, %v; want them forgotten", retired, err)
 		}
 		c.WantWhole(t)
@@ -133,7 +134,8 @@ func TestCollect_unknownObjects(t *testing.T) {
 // regardless of when others collect; it does not make a version live whose file is gone.
 func TestCollect_publishUnderWay(t *testing.T) {
 	t.Parallel()
-	for _, sleeps := range []time.Duration{time.Hour, 23 * time.Hour, 25 * time.Hour, 49 * time.Hour, 20 * 24 * time.Hour} {
+	for _, sleeps := range []time.Duration{time.Hour, 23 * time.Hour, 25 * time.Hour, 49 * time.Hour,
+		20 * 24 * time.Hour} {
 		t.Run(sleeps.String(), func(t *testing.T) {
 			t.Parallel()
 			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
@@ -152,7 +154,8 @@ func TestCollect_publishUnderWay(t *testing.T) {
 				}
 				defer slow.Close()
 				_, err = slow.Publish(t.Context(), versionstest.Publication(2))
-				if late := sleeps > 24*time.Hour; (herb.CodeOf(err) == herb.CodeUnavailable) != late || err != nil != late {
+				if late := sleeps > 24*time.Hour; (herb.CodeOf(err) == herb.CodeUnavailable) != late ||
+					err != nil != late {
 					t.Errorf("after %s: %v", sleeps, err)
 				}
 				c.WantWhole(t)
@@ -232,7 +235,9 @@ func TestCollect_anyOrder(t *testing.T) {
 		seed := testseed.Seed(t) + i
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) { anyOrder(t, c, rand.New(rand.NewPCG(seed, 0))) })
+			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+				anyOrder(t, c, rand.New(rand.NewPCG(seed, 0)))
+			})
 		})
 	}
 }
@@ -267,7 +272,8 @@ func anyOrder(t *testing.T, c *versionstest.Cluster, r *rand.Rand) {
 			_ = n.Collect(ctx)
 		default:
 			_, _ = n.Publish(ctx, versions.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(records, nil), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}},
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(records, nil),
+				PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}},
 			})
 		}
 		c.WantWhole(t)

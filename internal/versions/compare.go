@@ -56,7 +56,8 @@ func compare(live, next herb.Dataset) []Change {
 	before, after := positions(live.Fields), positions(next.Fields)
 	var changes []Change
 	add := func(kind ChangeKind, field string, breaking bool, format string, args ...any) {
-		changes = append(changes, Change{Kind: kind, Field: field, Breaking: breaking, Message: fmt.Sprintf(format, args...)})
+		changes = append(changes,
+			Change{Kind: kind, Field: field, Breaking: breaking, Message: fmt.Sprintf(format, args...)})
 	}
 	renamed := map[string]bool{}
 	for i, was := range live.Fields {
@@ -85,7 +86,8 @@ func compare(live, next herb.Dataset) []Change {
 	compareSettings(live, next, add)
 	switch was, is := live.Records, next.Records; {
 	case 2*is < was:
-		add(RecordsChanged, "", true, "more than half of the records are missing: %s instead of %s", herb.Count(is), herb.Count(was))
+		add(RecordsChanged, "", true, "more than half of the records are missing: %s instead of %s", herb.Count(is),
+			herb.Count(was))
 	case is != was:
 		add(RecordsChanged, "", false, "the number of records is %s instead of %s", herb.Count(is), herb.Count(was))
 	}
@@ -117,7 +119,8 @@ func compareField(was, is herb.Field, why string, add func(ChangeKind, string, b
 	} {
 		switch {
 		case flag.was && !flag.is:
-			add(FlagLost, was.Name, !finer || flag.name != "searchable", "field %q is no longer %s", was.Name, flag.name)
+			add(FlagLost, was.Name, !finer || flag.name != "searchable", "field %q is no longer %s",
+				was.Name, flag.name)
 		case !flag.was && flag.is:
 			add(FlagGained, was.Name, false, "field %q is now %s", was.Name, flag.name)
 		}
@@ -195,7 +198,8 @@ func Reject(changes []Change, given ...herb.Consent) error {
 		reasons.WriteString("\n  - " + c.Message)
 	}
 	return &herb.Error{
-		Code: herb.CodeRejected, Message: "rejected, nothing has changed:" + reasons.String(), Consents: RequiredConsents(rejected),
+		Code: herb.CodeRejected, Message: "rejected, nothing has changed:" + reasons.String(),
+		Consents: RequiredConsents(rejected),
 	}
 }
 
@@ -216,9 +220,11 @@ func (s *Service) findProtected(ctx context.Context, p Publication) (changes []C
 		}
 		for _, o := range p.Origins {
 			if slices.ContainsFunc(d.Origins, o.Overlaps) {
-				changes = append(changes, Change{Kind: AccessChanged, Breaking: true, Exposure: true, Message: fmt.Sprintf(
-					"%s is the source of %s, which requires a key, and this dataset does not state its access: its content would become "+
-						"public; state the access, key or open", o.Path, d.Ref)})
+				changes = append(changes, Change{Kind: AccessChanged, Breaking: true, Exposure: true,
+					Message: fmt.Sprintf(
+						"%s is the source of %s, which requires a key, and this dataset does not state its access: its "+
+							"content would become "+
+							"public; state the access, key or open", o.Path, d.Ref)})
 				break
 			}
 		}

@@ -47,7 +47,8 @@ func TestComparisons(t *testing.T) {
 	t.Parallel()
 	s := versionstest.NewSharedDir(t)
 	var log bytes.Buffer
-	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	l := versionstest.OpenLibrary(t, s.DB,
+		versionstest.Options{Dir: s.Dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	var names []string
 	for i := range 3 {
 		names = append(names, versionstest.Publish(t, l, 3+i).Version)
@@ -85,7 +86,9 @@ func TestComparisons(t *testing.T) {
 	if !strings.Contains(log.String(), "comparison is damaged") {
 		t.Errorf("the log does not mention the damage:\n%s", &log)
 	}
-	must.NoError(t, os.WriteFile(filepath.Join(s.Dir, store.ComparisonFile("20200101T000000Z-aaaaaaaaaa", names[1], segment.ComparisonLayout)), nil, 0o600))
+	must.NoError(t, os.WriteFile(
+		filepath.Join(s.Dir, store.ComparisonFile("20200101T000000Z-aaaaaaaaaa", names[1], segment.ComparisonLayout)),
+		nil, 0o600))
 	old := time.Now().Add(-60 * 24 * time.Hour)
 	for _, name := range comparisons(t, s.Dir) {
 		must.NoError(t, os.Chtimes(filepath.Join(s.Dir, name), old, old))

@@ -60,7 +60,8 @@ func TestPublish_gate(t *testing.T) {
 			change: func(d *herb.Dataset) { d.Fields = []herb.Field{id, field("new", herb.TypeDate), name, price} },
 			want:   []string{`field "new" is added, a date`},
 		},
-		{name: "another order of fields", records: 10, change: func(d *herb.Dataset) { d.Fields = []herb.Field{price, id, name} }},
+		{name: "another order of fields", records: 10,
+			change: func(d *herb.Dataset) { d.Fields = []herb.Field{price, id, name} }},
 		{
 			name: "a field less", records: 10, change: func(d *herb.Dataset) { d.Fields = []herb.Field{id, price} },
 			want: []string{`-field "name" is removed`},
@@ -78,21 +79,24 @@ func TestPublish_gate(t *testing.T) {
 		{
 			name: "another type", records: 10,
 			change: func(d *herb.Dataset) {
-				d.Fields = []herb.Field{id, name, with(price, func(f *herb.Field) { f.Type = herb.TypeText; f.Searchable = true })}
+				d.Fields = []herb.Field{
+					id, name, with(price, func(f *herb.Field) { f.Type = herb.TypeText; f.Searchable = true })}
 			},
 			want: []string{`-field "price" is a text instead of a number`, `field "price" is now searchable`},
 		},
 		{
 			name: "a finer type", records: 10,
 			change: func(d *herb.Dataset) {
-				d.Fields = []herb.Field{id, with(name, func(f *herb.Field) { f.Type = herb.TypeDateTime; f.Searchable = false }), price}
+				d.Fields = []herb.Field{
+					id, with(name, func(f *herb.Field) { f.Type = herb.TypeDateTime; f.Searchable = false }), price}
 			},
 			want: []string{`field "name" is a datetime instead of a text`, `field "name" is no longer searchable`},
 		},
 		{
 			name: "a finer type without sorting", records: 10,
 			change: func(d *herb.Dataset) {
-				d.Fields = []herb.Field{id, with(name, func(f *herb.Field) { f.Type = herb.TypeBoolean; f.Sortable = false }), price}
+				d.Fields = []herb.Field{
+					id, with(name, func(f *herb.Field) { f.Type = herb.TypeBoolean; f.Sortable = false }), price}
 			},
 			want: []string{`field "name" is a boolean instead of a text`, `-field "name" is no longer sortable`},
 		},
@@ -112,12 +116,14 @@ func TestPublish_gate(t *testing.T) {
 					price,
 				}
 			},
-			want: []string{`-field "id" is no longer filterable`, `-field "name" is no longer searchable`, `-field "name" is no longer sortable`},
+			want: []string{`-field "id" is no longer filterable`, `-field "name" is no longer searchable`,
+				`-field "name" is no longer sortable`},
 		},
 		{
 			name: "settings", records: 10,
 			change: func(d *herb.Dataset) {
-				d.Access, d.PrimaryKey, d.Order = herb.AccessKey, []string{"id", "name"}, herb.Order{Field: "price", Desc: true}
+				d.Access, d.PrimaryKey, d.Order = herb.AccessKey, []string{"id", "name"},
+					herb.Order{Field: "price", Desc: true}
 			},
 			want: []string{
 				"access is key instead of open", "the primary key is (id, name) instead of ()",
@@ -126,7 +132,8 @@ func TestPublish_gate(t *testing.T) {
 		},
 		{name: "more records", records: 11, want: []string{"the number of records is 11 instead of 10"}},
 		{name: "half of the records", records: 5, want: []string{"the number of records is 5 instead of 10"}},
-		{name: "less than half", records: 4, want: []string{"-more than half of the records are missing: 4 instead of 10"}},
+		{name: "less than half", records: 4,
+			want: []string{"-more than half of the records are missing: 4 instead of 10"}},
 		{
 			name: "all at once", records: 1, change: func(d *herb.Dataset) { d.Fields = d.Fields[:1] },
 			want: []string{
@@ -155,7 +162,8 @@ func TestPublish_gate(t *testing.T) {
 				mark := ""
 				if c.Breaking {
 					mark, breaking = "-", true
-					if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error()+"\n", "\n  - "+c.Message+"\n") {
+					if herb.CodeOf(err) != herb.CodeRejected ||
+						!strings.Contains(err.Error()+"\n", "\n  - "+c.Message+"\n") {
 						t.Errorf("%v does not contain %q", err, c.Message)
 					}
 				}
@@ -190,12 +198,14 @@ func TestPublish_uniqueKeys(t *testing.T) {
 	t.Parallel()
 	l := versionstest.NewSharedDir(t).Open(t)
 	p := versions.Publication{
-		Dataset:    herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
+		Dataset: herb.Dataset{
+			Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
 		UniqueKeys: [][]string{{"id"}, {"id", "name"}},
 		Records:    sequence(herb.Record{"1", "a"}, herb.Record{"1.0", "b"}, herb.Record{"2", "b"}),
 	}
 	const want = `unique key (id) is not unique: 1 record repeats the key of an earlier one; "1" in records 1 and 2`
-	if _, err := l.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "id, name") {
+	if _, err := l.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRejected ||
+		!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "id, name") {
 		t.Errorf("got error %v, want %q", err, want)
 	}
 	p.UniqueKeys = p.UniqueKeys[1:]
@@ -214,7 +224,8 @@ func TestPublish_primaryKey(t *testing.T) {
 	}{
 		{name: "unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"", "b"}, {"", "c"}}},
 		{
-			name: "not unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "b"}, {"1.0", "c"}, {"2", "d"}, {"3", ""}},
+			name: "not unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "b"}, {"1.0", "c"},
+				{"2", "d"}, {"3", ""}},
 			want: `primary key (id) is not unique: 2 records repeat the key of an earlier one; ` +
 				`"1" in records 1 and 3; "2" in records 2 and 4`,
 		},
@@ -224,8 +235,9 @@ func TestPublish_primaryKey(t *testing.T) {
 		},
 		{name: "two fields", key: []string{"name", "id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "b"}}},
 		{
-			name: "two fields, not unique", key: []string{"name", "id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "a"}, {"1", "a"}},
-			want: `"a", "1" in records 1, 3 and 4`,
+			name: "two fields, not unique", key: []string{"name", "id"},
+			records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "a"}, {"1", "a"}},
+			want:    `"a", "1" in records 1, 3 and 4`,
 		},
 		{
 			name: "very often", key: []string{"name"}, records: slices.Repeat([]herb.Record{{"1", "a"}}, 7),
@@ -254,7 +266,8 @@ func TestPublish_primaryKey(t *testing.T) {
 				}
 				return
 			}
-			if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), tt.want) || len(s.Files(t)) != 0 {
+			if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), tt.want) ||
+				len(s.Files(t)) != 0 {
 				t.Fatalf("%v; want a rejection with %q and no files, got %v", err, tt.want, s.Files(t))
 			}
 			p.Consents = []herb.Consent{herb.ConsentBreaking}
@@ -277,7 +290,8 @@ func TestPublish_expectations(t *testing.T) {
 		{name: "all hold", expectations: []herb.Expectation{
 			{Query: "", Total: total(3)},
 			{Query: "?name=moss", Total: total(1), First: map[string]string{"id": "2"}},
-			{Query: "sort=id&order=desc&per_page=1", Total: total(3), First: map[string]string{"id": "3", "name": "ivy"}},
+			{Query: "sort=id&order=desc&per_page=1", Total: total(3),
+				First: map[string]string{"id": "3", "name": "ivy"}},
 			{Query: "search=fern"},
 			{Query: "name=oak", Total: total(0)},
 			{Query: "", Min: total(3), Max: total(3)},
@@ -286,7 +300,8 @@ func TestPublish_expectations(t *testing.T) {
 		{
 			name:         "limits",
 			expectations: []herb.Expectation{{Query: "name=moss", Min: total(2)}, {Query: "", Max: total(1)}},
-			want:         []string{`expectation 1, "name=moss": expected at least 2 records, found 1`, `expectation 2, "": expected at most 1 record, found 3`},
+			want: []string{`expectation 1, "name=moss": expected at least 2 records, found 1`,
+				`expectation 2, "": expected at most 1 record, found 3`},
 		},
 		{
 			name:         "total",
@@ -294,8 +309,9 @@ func TestPublish_expectations(t *testing.T) {
 			want:         []string{`expectation 1, "name=moss": expected 2 records, found 1`},
 		},
 		{
-			name:         "first record",
-			expectations: []herb.Expectation{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
+			name: "first record",
+			expectations: []herb.Expectation{
+				{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
 			want: []string{
 				`expectation 2, "sort=name": field "id" of the first record: expected "2", found "1"`,
 				`expectation 2, "sort=name": the first record has no field "code"; fields: id, name`,
@@ -317,11 +333,13 @@ func TestPublish_expectations(t *testing.T) {
 			s := versionstest.NewSharedDir(t)
 			l := s.Open(t)
 			p := versions.Publication{
-				Dataset:      herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
+				Dataset: herb.Dataset{
+					Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
 				Records:      sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
 				Expectations: tt.expectations,
 			}
-			for _, p.Consents = range [][]herb.Consent{nil, {herb.ConsentBreaking}} { // it does not apply to expectations
+			// it does not apply to expectations
+			for _, p.Consents = range [][]herb.Consent{nil, {herb.ConsentBreaking}} {
 				_, err := l.Publish(t.Context(), p)
 				if len(tt.want) == 0 {
 					if err != nil {
@@ -349,17 +367,23 @@ func TestPublish_charts(t *testing.T) {
 		chart herb.PinnedChart
 		want  string // empty: it is valid
 	}{
-		{herb.PinnedChart{By: []string{"name", "id:10"}, Measure: "mean:id"}, ""}, {herb.PinnedChart{Measure: "distinct:name"}, ""},
-		{herb.PinnedChart{By: []string{"nmae"}}, `charts[1]: unknown field "nmae" in "_by"; did you mean "name"?`}, {herb.PinnedChart{By: []string{"name:month"}}, "has no intervals"},
-		{herb.PinnedChart{Measure: "sum:name"}, `fields with a sum: id`}, {herb.PinnedChart{Measure: "total:id"}, "valid measures: count, "},
+		{herb.PinnedChart{By: []string{"name", "id:10"}, Measure: "mean:id"}, ""},
+		{herb.PinnedChart{Measure: "distinct:name"}, ""},
+		{herb.PinnedChart{By: []string{"nmae"}}, `charts[1]: unknown field "nmae" in "_by"; did you mean "name"?`},
+		{herb.PinnedChart{By: []string{"name:month"}}, "has no intervals"},
+		{herb.PinnedChart{Measure: "sum:name"}, `fields with a sum: id`},
+		{herb.PinnedChart{Measure: "total:id"}, "valid measures: count, "},
 		{herb.PinnedChart{By: []string{"name", "id", "id:5"}}, "at most 2"},
 	} {
 		for _, check := range []bool{true, false} {
 			_, err := l.Publish(t.Context(), versions.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
-				Records: sequence(herb.Record{"1", "fern"}), Charts: []herb.PinnedChart{{By: []string{"id"}}, tt.chart}, PublishOptions: versions.PublishOptions{Check: check},
+				Dataset: herb.Dataset{Ref: ref,
+					Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
+				Records: sequence(herb.Record{"1", "fern"}), Charts: []herb.PinnedChart{{By: []string{"id"}}, tt.chart},
+				PublishOptions: versions.PublishOptions{Check: check},
 			})
-			if tt.want == "" && err != nil || tt.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want)) {
+			if tt.want == "" && err != nil || tt.want != "" &&
+				(herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v: %v; want %q", tt.chart, err, tt.want)
 			}
 		}
@@ -372,7 +396,8 @@ func TestPublish_check(t *testing.T) {
 	l := s.Open(t)
 	check := func(n int) (versions.Result, error) {
 		return l.Publish(t.Context(), versions.Publication{
-			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(n, nil), PublishOptions: versions.PublishOptions{Check: true},
+			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(n, nil),
+			PublishOptions: versions.PublishOptions{Check: true},
 		})
 	}
 	if out, err := check(3); err != nil || out.Version != "" || out.Report.Columns[0].Max != "3" {
@@ -383,7 +408,8 @@ func TestPublish_check(t *testing.T) {
 	}
 	before := versionstest.Publish(t, l, 9)
 	out, err := check(3)
-	if herb.CodeOf(err) != herb.CodeRejected || out.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
+	if herb.CodeOf(err) != herb.CodeRejected || out.Report == nil || out.Replaces != before.Version ||
+		len(out.Changes) != 1 {
 		t.Errorf("a check of a third of the records: %+v, %v; want a rejection with report and changes", out, err)
 	}
 	if versionstest.Acquire(t, l).Version != before.Version || len(s.Files(t)) != 1 {
@@ -424,7 +450,8 @@ func TestPublish_atOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(d.Fields) > width || d.Records > 2*records {
-			t.Errorf("a version with %d fields and %d records was replaced by one with %d and %d", len(d.Fields), d.Records, width, records)
+			t.Errorf("a version with %d fields and %d records was replaced by one with %d and %d", len(d.Fields),
+				d.Records, width, records)
 		}
 		width, records = len(d.Fields), d.Records
 	}
@@ -439,7 +466,8 @@ type interrupted struct {
 	happen func()
 }
 
-func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) ([]string, error) {
+func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep,
+	at time.Time) ([]string, error) {
 	if happen := c.happen; happen != nil {
 		c.happen = nil
 		happen()
@@ -480,7 +508,8 @@ func TestPublish_comparedAgain(t *testing.T) {
 			out, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{id, name}}, Records: filled(2, 2),
 			})
-			if out.Replaces != between.Version || (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected {
+			if out.Replaces != between.Version || (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected ||
+				err != nil && !tt.rejected {
 				t.Errorf("it was compared with %q: %v", out.Replaces, err)
 			}
 			want := out.Version
@@ -498,8 +527,9 @@ func TestPublish_comparedAgain(t *testing.T) {
 func TestPublish_staleLive(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name                 string
-		known, live, records int // of the version that the publisher knows, of the live one, and of the new one; 0: none
+		name string
+		// of the version that the publisher knows, of the live one, and of the new one; 0: none
+		known, live, records int
 		rejected             bool
 	}{
 		{"the first one", 0, 0, 3, false},
@@ -530,9 +560,11 @@ func TestPublish_staleLive(t *testing.T) {
 				must.NoError(t, l.Remove(t.Context(), ref, ""))
 			}
 			out, err := l.Publish(t.Context(), versions.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(tt.records, nil), Live: &known,
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(tt.records, nil),
+				Live: &known,
 			})
-			if (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected || out.Replaces != live {
+			if (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected ||
+				out.Replaces != live {
 				t.Errorf("compared with %q, %v; want %q, rejected %v", out.Replaces, err, live, tt.rejected)
 			}
 			want := tt.records

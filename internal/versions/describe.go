@@ -10,7 +10,8 @@ import (
 // one.
 func (s *Service) Version(ctx context.Context, ref herb.Ref, version string) (_ herb.Dataset, err error) {
 	if version != "" {
-		if version, err = s.library.ResolveVersion(ctx, ref, version); err != nil {
+		version, err = s.library.ResolveVersion(ctx, ref, version)
+		if err != nil {
 			return herb.Dataset{}, err
 		}
 	}

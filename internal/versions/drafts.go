@@ -41,7 +41,8 @@ func (s *Service) SaveDraft(ctx context.Context, id string, content io.Reader) e
 // OpenDraft returns the file of a draft. The error, or that of a read, has herb.CodeNotFound if
 // there is none. The caller closes the reader.
 func (s *Service) OpenDraft(ctx context.Context, id string) (io.ReadCloser, error) {
-	return s.openCompressed(ctx, store.DraftFile(id), herb.Errorf(herb.CodeNotFound, "the file of the draft is not kept any more; send it again"))
+	return s.openCompressed(ctx, store.DraftFile(id),
+		herb.Errorf(herb.CodeNotFound, "the file of the draft is not kept any more; send it again"))
 }
 
 // RemoveDraft removes the file of a draft. Removing an unknown draft is not an error.

@@ -11,7 +11,8 @@ import (
 )
 
 // findDuplicates reports records with the same key as a breaking change.
-func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset, key []string, isPrimary bool, opts segment.SortOptions) ([]Change, error) {
+func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset, key []string, isPrimary bool,
+	opts segment.SortOptions) ([]Change, error) {
 	if len(key) == 0 {
 		return nil, nil
 	}
@@ -49,8 +50,9 @@ func DuplicateKeys(key []string, isPrimary bool, records int) Change {
 	if isPrimary {
 		what = "primary key"
 	}
-	return Change{Kind: KeyNotUnique, Breaking: true, Message: fmt.Sprintf("%s (%s) is not unique: %s the key of an earlier one",
-		what, strings.Join(key, ", "), herb.Plural(records, "record repeats", "records repeat"))}
+	return Change{Kind: KeyNotUnique, Breaking: true,
+		Message: fmt.Sprintf("%s (%s) is not unique: %s the key of an earlier one",
+			what, strings.Join(key, ", "), herb.Plural(records, "record repeats", "records repeat"))}
 }
 
 // numbers formats the record numbers of a duplicate.

@@ -19,7 +19,8 @@ func checkCharts(charts []herb.PinnedChart, fields []herb.Field) error {
 		for _, by := range c.By {
 			params = params.With(query.Param{Name: query.ParamBy, Value: by})
 		}
-		if _, err := query.ParseAggregate(params.WithValue(query.ParamMeasure, c.Measure).Encode(), fields); err != nil {
+		if _, err := query.ParseAggregate(params.WithValue(query.ParamMeasure, c.Measure).Encode(),
+			fields); err != nil {
 			return herb.Invalidf("charts[%d]: %s", i, herb.MessageOf(err))
 		}
 	}
@@ -28,7 +29,8 @@ func checkCharts(charts []herb.PinnedChart, fields []herb.Field) error {
 
 // checkExpectations runs the queries of a publisher's expectations and returns those whose results
 // differ, as breaking changes.
-func checkExpectations(ctx context.Context, s query.Engine, d herb.Dataset, expectations []herb.Expectation) (failed []Change, err error) {
+func checkExpectations(ctx context.Context, s query.Engine, d herb.Dataset,
+	expectations []herb.Expectation) (failed []Change, err error) {
 	for i, e := range expectations {
 		err := checkExpectation(ctx, s, d, e, func(format string, args ...any) {
 			message := fmt.Sprintf("expectation %d, %q: ", i+1, e.Query) + fmt.Sprintf(format, args...)
@@ -43,7 +45,8 @@ func checkExpectations(ctx context.Context, s query.Engine, d herb.Dataset, expe
 
 // checkExpectation calls fail for each difference between the result of a query and what is
 // expected.
-func checkExpectation(ctx context.Context, s query.Engine, d herb.Dataset, e herb.Expectation, fail func(format string, args ...any)) error {
+func checkExpectation(ctx context.Context, s query.Engine, d herb.Dataset, e herb.Expectation,
+	fail func(format string, args ...any)) error {
 	req, err := query.Split(strings.TrimPrefix(e.Query, "?")).Listing(d.Fields, d.Order)
 	if err != nil {
 		fail("%s", herb.MessageOf(err))
@@ -75,7 +78,8 @@ func checkExpectation(ctx context.Context, s query.Engine, d herb.Dataset, e her
 	for _, name := range slices.Sorted(maps.Keys(e.First)) {
 		switch got, ok := first[name]; {
 		case !ok:
-			fail("the first record has no field %q; fields: %s", name, strings.Join(slices.Sorted(maps.Keys(first)), ", "))
+			fail("the first record has no field %q; fields: %s", name,
+				strings.Join(slices.Sorted(maps.Keys(first)), ", "))
 		case got != e.First[name]:
 			fail("field %q of the first record: expected %q, found %q", name, clip(e.First[name]), clip(got))
 		}

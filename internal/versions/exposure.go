@@ -36,13 +36,15 @@ func HiddenColumns(d herb.Dataset) (names []string, ok bool) {
 // hides.
 func exposures(live, next herb.Dataset, shared HiddenFields) (changes []Change, still herb.Hiding) {
 	add := func(kind ChangeKind, field, format string, args ...any) {
-		changes = append(changes, Change{Kind: kind, Field: field, Breaking: true, Exposure: true, Message: fmt.Sprintf(format, args...)})
+		changes = append(changes, Change{Kind: kind, Field: field, Breaking: true, Exposure: true,
+			Message: fmt.Sprintf(format, args...)})
 	}
 	if live.Access.NeedsKey() && !next.Access.NeedsKey() {
 		add(AccessChanged, "", "the live version requires a key and this one does not: everyone could read its records")
 	}
 	if isSourcePublic(next) && !isSourcePublic(live) {
-		add(SourceExposed, "", "the source file becomes public: everyone who may read the records could download it, with all columns and rows")
+		add(SourceExposed, "", "the source file becomes public: everyone who may read the records could download it, "+
+			"with all columns and rows")
 	}
 	hidden := hidingOf(live)
 	exposed := exposedColumns(next)
@@ -64,7 +66,8 @@ func exposures(live, next herb.Dataset, shared HiddenFields) (changes []Change, 
 	own := hidingOf(next)
 	for _, rule := range hidden.Rows {
 		if !slices.ContainsFunc(own.Rows, rule.IsMetBy) {
-			add(RowsExposed, "", "rows become public that the live version leaves out by the values of column %q", rule.Column)
+			add(RowsExposed, "", "rows become public that the live version leaves out by the values of column %q",
+				rule.Column)
 		}
 	}
 	return changes, still
@@ -72,7 +75,8 @@ func exposures(live, next herb.Dataset, shared HiddenFields) (changes []Change, 
 
 // exposeRefilled adds the fields that are filled from another column than in the live version,
 // unless that column was public already or is among the changes.
-func exposeRefilled(live, next herb.Dataset, found []Change, add func(kind ChangeKind, field, format string, args ...any)) {
+func exposeRefilled(live, next herb.Dataset, found []Change,
+	add func(kind ChangeKind, field, format string, args ...any)) {
 	reported := map[string]bool{}
 	for _, c := range found {
 		reported[c.Field] = true
@@ -191,7 +195,8 @@ func rememberHidden(live herb.Dataset, next *herb.Dataset, shared HiddenFields) 
 		return
 	}
 	if next.Access.NeedsKey() { // files of earlier versions have protected records, too
-		earlier := slices.DeleteFunc(slices.Clone(live.Origins), func(o herb.Origin) bool { return slices.Contains(next.Origins, o) })
+		earlier := slices.DeleteFunc(slices.Clone(live.Origins),
+			func(o herb.Origin) bool { return slices.Contains(next.Origins, o) })
 		next.Origins = slices.Concat(next.Origins, earlier[:min(len(earlier), max(0, maxOrigins-len(next.Origins)))])
 	}
 	_, still := exposures(live, *next, shared)
@@ -232,7 +237,8 @@ type HiddenFields map[string][]string
 // still has the values that it has in the live version, such as two columns of country codes, or if
 // the column has one or two values only, such as yes and no, and is still hidden.
 func FindHiddenValues(
-	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live, next herb.Dataset, records iter.Seq2[herb.Record, error],
+	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live, next herb.Dataset,
+	records iter.Seq2[herb.Record, error],
 ) (HiddenFields, error) {
 	return findHiddenValues(ctx, acquire, live, next, records, hasHalf)
 }
@@ -241,7 +247,8 @@ func FindHiddenValues(
 // columns that it hides, unless the consent is given. The merged version alone does not show this:
 // it has the values that each field had before.
 func RejectChanges(
-	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live, changes herb.Dataset, records iter.Seq2[herb.Record, error],
+	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live,
+	changes herb.Dataset, records iter.Seq2[herb.Record, error],
 	given ...herb.Consent,
 ) error {
 	if slices.Contains(given, herb.ConsentExposure) {
@@ -260,7 +267,8 @@ func RejectChanges(
 // findHiddenValues is FindHiddenValues; isKnown reports whether a field still has the values of the
 // live version. Values that the field has in the live version are no evidence.
 func findHiddenValues(
-	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live, next herb.Dataset, records iter.Seq2[herb.Record, error],
+	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live, next herb.Dataset,
+	records iter.Seq2[herb.Record, error],
 	isKnown func(seen map[uint32]bool, values []uint32) bool,
 ) (HiddenFields, error) {
 	if live.Version == "" {
@@ -351,7 +359,8 @@ func countFunc(values []uint32, f func(uint32) bool) (n int) {
 // knownValues returns hashes of some values of fields of the live version. ok is false if it cannot
 // be read.
 func knownValues(
-	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live herb.Dataset, fields map[string]bool,
+	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live herb.Dataset,
+	fields map[string]bool,
 ) (known map[string][]uint32, ok bool) {
 	known = map[string][]uint32{}
 	view, err := acquire(ctx, live.Ref, live.Version)

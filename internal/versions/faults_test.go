@@ -114,7 +114,8 @@ func newTrial(t *testing.T, before, after content, memory int) *trial {
 
 func (x *trial) publish(ctx context.Context, e content) error {
 	out, err := x.publisher.Publish(ctx, versions.Publication{
-		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: contentFields}, Records: e.sequence(), Source: versionstest.WithSource(1).Source,
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: contentFields}, Records: e.sequence(),
+		Source: versionstest.WithSource(1).Source,
 	})
 	if err == nil {
 		x.published = append(x.published, out.Version)
@@ -170,7 +171,8 @@ func (x *trial) expect(t *testing.T, want content) error {
 		}
 		defer snap.Release()
 		if live := x.published[len(x.published)-1]; snap.Version != live || snap.Records != len(want.records) {
-			return fmt.Errorf("version %s with %d records is live; want %s with %d", snap.Version, snap.Records, live, len(want.records))
+			return fmt.Errorf("version %s with %d records is live; want %s with %d", snap.Version, snap.Records, live,
+				len(want.records))
 		}
 		if err := want.listedAs(t.Context(), snap); err != nil {
 			return err
@@ -240,7 +242,8 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 		return err
 	}
 	switch {
-	case fired[0].path == "changed" || fired[0].kind == "read dir" || fired[0].kind == "remove" && strings.Contains(fired[0].path, live):
+	case fired[0].path == "changed" || fired[0].kind == "read dir" || fired[0].kind == "remove" &&
+		strings.Contains(fired[0].path, live):
 		// The new version is live; only the notification and the removal of the previous version
 		// remain.
 		if failed != nil {
@@ -270,7 +273,8 @@ func TestPublish_diskLies(t *testing.T) {
 			if _, fired := x.fs.disarm(); len(fired) != 1 {
 				t.Fatalf("%d operations went wrong", len(fired))
 			}
-			if !errors.Is(failed, segment.ErrCorrupt) && !errors.Is(failed, segment.ErrTruncated) && !errors.Is(failed, fs.ErrNotExist) {
+			if !errors.Is(failed, segment.ErrCorrupt) && !errors.Is(failed, segment.ErrTruncated) &&
+				!errors.Is(failed, fs.ErrNotExist) {
 				t.Errorf("Publish: %v", failed)
 			}
 			if err := x.verify(t, failed); err != nil {
@@ -364,7 +368,8 @@ type faultyCatalogue struct {
 }
 
 // AddVersion and RetireVersion implement versionstest.Catalogue.
-func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string, keep herb.Keep, at time.Time) (dropped []string, err error) {
+func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string, keep herb.Keep,
+	at time.Time) (dropped []string, err error) {
 	do := func() (err error) {
 		dropped, err = c.Catalogue.AddVersion(ctx, d, over, keep, at)
 		return err
@@ -391,10 +396,13 @@ func TestPublish_catalogueFails(t *testing.T) {
 		reported bool
 		live     bool // the new version is live although an error was reported
 	}{
-		"the version is not added":          {fault: faultyCatalogue{add: failBefore}, reported: true},
-		"error after the version was added": {fault: faultyCatalogue{add: failAfter}}, // the dropped versions are unknown
-		"not added, and unknown":            {fault: faultyCatalogue{add: failBefore, retire: errLocked}, reported: true},
-		"added, and unknown":                {fault: faultyCatalogue{add: failAfter, retire: errLocked}, reported: true, live: true},
+		"the version is not added": {fault: faultyCatalogue{add: failBefore}, reported: true},
+		// the dropped versions are unknown
+		"error after the version was added": {fault: faultyCatalogue{add: failAfter}},
+		"not added, and unknown": {fault: faultyCatalogue{add: failBefore, retire: errLocked},
+			reported: true},
+		"added, and unknown": {fault: faultyCatalogue{add: failAfter, retire: errLocked}, reported: true,
+			live: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

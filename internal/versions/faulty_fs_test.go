@@ -64,7 +64,8 @@ func lies() []fault {
 	}
 	return []fault{
 		{name: "first bit", only: "write", path: "segment", write: flip(func(int) int { return 0 })},
-		{name: "bit in the middle", only: "write", path: "segment", write: flip(func(size int) int { return size / 2 })},
+		{name: "bit in the middle", only: "write", path: "segment",
+			write: flip(func(size int) int { return size / 2 })},
 		{name: "last bit", only: "write", path: "segment", write: flip(func(size int) int { return size - 1 })},
 		{name: "second half", only: "write", path: "segment", write: func(f filesystem.File, p []byte) (int, error) {
 			_, err := f.Write(p[:len(p)/2])
@@ -76,7 +77,9 @@ func lies() []fault {
 
 // operation is a file operation.
 type operation struct {
-	kind string // "mkdir", "open", "read dir", "rename", "remove", or of an open file "read", "write", "seek", "sync", "close"
+	// "mkdir", "open", "read dir", "rename", "remove", or of an open file "read", "write", "seek",
+	// "sync", "close"
+	kind string
 	path string // its last element
 }
 

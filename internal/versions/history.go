@@ -53,10 +53,12 @@ func (s *Service) History(ctx context.Context, ref herb.Ref) (history []Version,
 		}
 	}
 	for i, v := range slices.Backward(kept.Versions) {
-		if v.Compared != nil && slices.ContainsFunc(kept.Withdrawn, func(w herb.Withdrawn) bool { return w.Version == v.Compared.Since }) {
+		if v.Compared != nil && slices.ContainsFunc(kept.Withdrawn,
+			func(w herb.Withdrawn) bool { return w.Version == v.Compared.Since }) {
 			v.Compared = nil
 		}
-		info := Version{Dataset: v, Live: v.Version == kept.Live, State: stateOf(v.Version, kept.Live, before), First: i == 0}
+		info := Version{Dataset: v, Live: v.Version == kept.Live, State: stateOf(v.Version, kept.Live, before),
+			First: i == 0}
 		if !info.First {
 			info.Changes = Compare(kept.Versions[i-1], v, nil)
 		}
@@ -114,7 +116,8 @@ type Summary struct {
 // Summary returns the summary of a version.
 func (v Version) Summary() Summary {
 	s := Summary{ListedVersion: library.NewListedVersion(herb.ListedVersion{
-		Ref: v.Ref, Version: v.Version, Published: v.Published, Records: v.Records, Labels: v.Labels, VersionSummary: v.Details.Summary(),
+		Ref: v.Ref, Version: v.Version, Published: v.Published, Records: v.Records, Labels: v.Labels,
+		VersionSummary: v.Details.Summary(),
 	}, v.Live), State: v.State}
 	if v.Report != nil {
 		s.Bytes = v.Report.Bytes
@@ -152,7 +155,8 @@ func (s *Service) Summaries(ctx context.Context, ref herb.Ref) (SummaryList, err
 // CheckReport fails with herb.CodeNotFound if a version has no import report.
 func CheckReport(d herb.Dataset) error {
 	if d.Report == nil {
-		return herb.Errorf(herb.CodeNotFound, "no report for version %s of %s; publish the dataset again to create one", d.Version, d.Ref)
+		return herb.Errorf(herb.CodeNotFound, "no report for version %s of %s; publish the dataset again to create one",
+			d.Version, d.Ref)
 	}
 	return nil
 }

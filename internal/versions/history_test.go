@@ -36,14 +36,16 @@ func TestHistory(t *testing.T) {
 	}
 	for step := 1; step < versions.DefaultKeep; step++ {
 		back, err := l.Rollback(t.Context(), ref, "")
-		if err != nil || back != names[published-1-step] || versionstest.Total(t, versionstest.Acquire(t, l)) != published-step {
+		if err != nil || back != names[published-1-step] ||
+			versionstest.Total(t, versionstest.Acquire(t, l)) != published-step {
 			t.Fatalf("step %d back: %s, %v", step, back, err)
 		}
 	}
 	if _, err := l.Rollback(t.Context(), ref, ""); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("rolling back past the oldest: %v", err)
 	}
-	if _, err := l.Rollback(t.Context(), ref, names[published-1]); err != nil || versionstest.Total(t, versionstest.Acquire(t, l)) != published {
+	if _, err := l.Rollback(t.Context(), ref, names[published-1]); err != nil ||
+		versionstest.Total(t, versionstest.Acquire(t, l)) != published {
 		t.Errorf("rolling forward: %v", err)
 	}
 	if _, err := l.Rollback(t.Context(), ref, "20240229T133000Z-abcdefghij"); herb.CodeOf(err) != herb.CodeGone {
@@ -59,14 +61,21 @@ func TestHistory(t *testing.T) {
 func TestRollback_previous(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][]string{
-		"bad":            {"publish good", "publish bad", "rollback good", "publish fixed", "states fixed=live bad=rolled back good=previous", "rollback good"},
-		"again":          {"publish a", "publish b", "rollback a", "publish c", "publish d", "rollback c", "rollback a", "states d=rolled back c=rolled back b=rolled back a=live", "fail"},
-		"skipped":        {"publish a", "publish b", "publish c", "to a", "fail", "publish d", "rollback a"},
-		"forward":        {"publish a", "publish b", "rollback a", "to b", "states b=live a=previous", "publish c", "states c=live b=previous a=", "rollback b", "rollback a"},
-		"withdrawn":      {"publish a", "publish bad", "rollback a", "publish leak", "publish c", "withdraw leak", "states c=live bad=rolled back a=previous", "rollback a"},
-		"kept":           {"publish good", "publish b1", "publish b2", "publish b3", "publish b4", "to good", "publish c", "states c=live b4=rolled back b3=rolled back b2=rolled back good=previous", "rollback good"},
-		"earlier":        {"publish a", "publish b", "publish c", "forget", "states c=live b=previous a=", "rollback b", "rollback a", "fail"},
-		"earlier, since": {"publish good", "publish bad", "rollback good", "publish c", "forget", "states c=live bad=rolled back good=previous", "publish d", "rollback c", "rollback good"},
+		"bad": {"publish good", "publish bad", "rollback good", "publish fixed",
+			"states fixed=live bad=rolled back good=previous", "rollback good"},
+		"again": {"publish a", "publish b", "rollback a", "publish c", "publish d", "rollback c", "rollback a",
+			"states d=rolled back c=rolled back b=rolled back a=live", "fail"},
+		"skipped": {"publish a", "publish b", "publish c", "to a", "fail", "publish d", "rollback a"},
+		"forward": {"publish a", "publish b", "rollback a", "to b", "states b=live a=previous", "publish c",
+			"states c=live b=previous a=", "rollback b", "rollback a"},
+		"withdrawn": {"publish a", "publish bad", "rollback a", "publish leak", "publish c", "withdraw leak",
+			"states c=live bad=rolled back a=previous", "rollback a"},
+		"kept": {"publish good", "publish b1", "publish b2", "publish b3", "publish b4", "to good",
+			"publish c", "states c=live b4=rolled back b3=rolled back b2=rolled back good=previous", "rollback good"},
+		"earlier": {"publish a", "publish b", "publish c", "forget", "states c=live b=previous a=", "rollback b",
+			"rollback a", "fail"},
+		"earlier, since": {"publish good", "publish bad", "rollback good", "publish c", "forget",
+			"states c=live bad=rolled back good=previous", "publish d", "rollback c", "rollback good"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,7 +91,8 @@ func TestRollback_previous(t *testing.T) {
 					names[published[arg]] = arg
 				case "rollback":
 					var live string
-					if live, err = l.Rollback(t.Context(), ref, ""); names[live] != arg {
+					live, err = l.Rollback(t.Context(), ref, "")
+					if names[live] != arg {
 						t.Fatalf("step %d, %s: version %s is live", i, step, names[live])
 					}
 				case "to":
@@ -97,7 +107,8 @@ func TestRollback_previous(t *testing.T) {
 					raw, failed := sql.Open("sqlite", filepath.Join(s.Dir, "test.db"))
 					must.NoError(t, failed)
 					must.CloseAfter(t, raw)
-					_, err = raw.ExecContext(t.Context(), "UPDATE versions SET details = json_remove(details, '$.predecessors')")
+					_, err = raw.ExecContext(t.Context(),
+						"UPDATE versions SET details = json_remove(details, '$.predecessors')")
 				case "states":
 					history, failed := l.History(t.Context(), ref)
 					must.NoError(t, failed)
@@ -133,7 +144,8 @@ func TestHistory_changes(t *testing.T) {
 		}
 		return out
 	}
-	if got := kinds(infos[0]); !slices.Equal(got, []versions.ChangeKind{versions.RecordsChanged}) || !infos[0].Live || infos[0].First {
+	if got := kinds(infos[0]); !slices.Equal(got, []versions.ChangeKind{versions.RecordsChanged}) || !infos[0].Live ||
+		infos[0].First {
 		t.Errorf("the newest version: %v %+v", got, infos[0])
 	}
 	if len(infos[1].Changes) != 0 || infos[1].First || infos[1].Live || infos[1].Report == nil {
@@ -145,7 +157,8 @@ func TestHistory_changes(t *testing.T) {
 	if mutable, err := l.History(t.Context(), herb.PlantsRef); err != nil || len(mutable) != 1 || !mutable[0].Live {
 		t.Errorf("a mutable dataset: %+v, %v", mutable, err)
 	}
-	if _, err := l.History(t.Context(), herb.Ref{Namespace: "no", Name: "thing"}); herb.CodeOf(err) != herb.CodeNotFound {
+	if _, err := l.History(t.Context(),
+		herb.Ref{Namespace: "no", Name: "thing"}); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("an unknown dataset: %v", err)
 	}
 }

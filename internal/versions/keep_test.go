@@ -40,7 +40,8 @@ func TestPublish_keep(t *testing.T) {
 			s := versionstest.NewSharedDir(t)
 			start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 			now := start
-			l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Keep: tt.server.Versions, KeepFor: tt.server.For, Now: func() time.Time { return now }})
+			l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Keep: tt.server.Versions,
+				KeepFor: tt.server.For, Now: func() time.Time { return now }})
 			for n := 0; n <= 40; n += 10 {
 				now = start.Add(time.Duration(n) * day)
 				p := versionstest.Publication(n + 1)

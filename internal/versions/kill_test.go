@@ -70,7 +70,8 @@ func TestPublish_survivesKill(t *testing.T) {
 		l := s.Open(t)
 		snap := versionstest.Acquire(t, l)
 		if snap.Records < live || snap.Records > live+1 || versionstest.Total(t, snap) != snap.Records {
-			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, versionstest.Total(t, snap), live)
+			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records,
+				versionstest.Total(t, snap), live)
 		}
 		live = snap.Records
 		if err := versionstest.Sweep(t.Context(), l); err != nil {
@@ -101,7 +102,8 @@ func TestPublish_survivesKillWithBlobs(t *testing.T) {
 		c.WantWhole(t)
 		snap := versionstest.Acquire(t, c.Node(t, nil).Node)
 		if snap.Records < live || snap.Records > live+1 || versionstest.Total(t, snap) != snap.Records {
-			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, versionstest.Total(t, snap), live)
+			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records,
+				versionstest.Total(t, snap), live)
 		}
 		live = snap.Records
 	}
@@ -131,7 +133,8 @@ func killWhilePublishing(t *testing.T, dir, objects string, after time.Duration)
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestPublish_endlessly$")
-	cmd.Env = append(os.Environ(), killedDir+"="+dir, killedBucket+"="+objects, "TMPDIR="+t.TempDir()) // it cannot remove its own
+	// it cannot remove its own
+	cmd.Env = append(os.Environ(), killedDir+"="+dir, killedBucket+"="+objects, "TMPDIR="+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +151,8 @@ func killWhilePublishing(t *testing.T, dir, objects string, after time.Duration)
 		if last == 0 {
 			time.AfterFunc(after, kill)
 		}
-		if last, err = strconv.Atoi(word); err != nil {
+		last, err = strconv.Atoi(word)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

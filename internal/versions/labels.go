@@ -25,7 +25,8 @@ func (s *Service) changeLabels(ctx context.Context, ref herb.Ref, version, label
 	if err != nil {
 		return "", err
 	}
-	if version, err = s.library.ResolveVersion(ctx, ref, version); err != nil {
+	version, err = s.library.ResolveVersion(ctx, ref, version)
+	if err != nil {
 		return "", err
 	}
 	if err := change(ctx, ref, version, label); err != nil {

@@ -61,11 +61,13 @@ func TestPublish_panic(t *testing.T) {
 			s := versionstest.NewSharedDir(t)
 			l := s.Open(t)
 			versionstest.Publish(t, l, 2)
-			p := versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil)}
+			p := versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields},
+				Records: versionstest.Numbers(3, nil)}
 			tt.change(&p)
 			_, err := l.Publish(t.Context(), p)
 			found, ok := errors.AsType[*herb.PanicError](err)
-			if !ok || !strings.Contains(string(found.Stack), "versions_test") && !strings.Contains(string(found.Stack), "segment") {
+			if !ok || !strings.Contains(string(found.Stack), "versions_test") &&
+				!strings.Contains(string(found.Stack), "segment") {
 				t.Fatalf("got %v", err)
 			}
 			if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 2 {
@@ -93,7 +95,8 @@ func TestPublish_panicInCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = l.Publish(context.WithoutCancel(t.Context()), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil)})
+	_, err = l.Publish(context.WithoutCancel(t.Context()),
+		versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil)})
 	if _, ok := errors.AsType[*herb.PanicError](err); !ok {
 		t.Fatalf("got %v", err)
 	}

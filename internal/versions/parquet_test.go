@@ -129,7 +129,8 @@ func TestCollect_parquet(t *testing.T) {
 		_, err := n.Publish(t.Context(), p)
 		must.NoError(t, err)
 		d := versionstest.LiveVersion(t, n.Node, ref)
-		if files := parquetFiles(t, c.Bucket.Dir); !slices.Equal(files, []string{library.ParquetName(d.Version, false)}) {
+		if files := parquetFiles(t, c.Bucket.Dir); !slices.Equal(files,
+			[]string{library.ParquetName(d.Version, false)}) {
 			t.Errorf("the object store has %v", files)
 		}
 		must.NoError(t, n.Remove(t.Context(), ref, ""))
@@ -148,7 +149,8 @@ func TestOpenParquet(t *testing.T) {
 	s := versionstest.NewSharedDir(t)
 	l := s.Open(t)
 	d := versionstest.Publish(t, l, 3)
-	must.NoError(t, os.WriteFile(filepath.Join(s.Dir, store.ParquetFile(d.Version, "f1-r1-p0")), []byte("of another release"), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(s.Dir, store.ParquetFile(d.Version, "f1-r1-p0")),
+		[]byte("of another release"), 0o600))
 	view := versionstest.Acquire(t, l)
 	for range 2 {
 		f, err := l.OpenParquet(t.Context(), view, false)

@@ -29,22 +29,29 @@ func TestPublish_protected(t *testing.T) {
 		{"open by default", "people", herb.AccessOpen, nil, true},
 		{"no access at all", "people", "", nil, true},
 		{"stated open", "people", herb.AccessOpen, func(p *versions.Publication) { p.AccessSet = true }, true},
-		{"breaking changes allowed", "people", herb.AccessOpen, func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentBreaking} }, true},
-		{"allowed", "people", herb.AccessOpen, func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentExposure} }, false},
+		{"breaking changes allowed", "people", herb.AccessOpen,
+			func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentBreaking} }, true},
+		{"allowed", "people", herb.AccessOpen,
+			func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentExposure} }, false},
 		{"still protected", "people", herb.AccessKey, nil, false},
 		{"check only", "people", herb.AccessOpen, func(p *versions.Publication) { p.Check = true }, true},
 		{"another dataset from the same file", "other", herb.AccessOpen, from("/srv/people.xlsx", "staff"), true},
 		{"another dataset from the whole file", "other", herb.AccessOpen, from("/srv/people.xlsx", ""), true},
 		{"another sheet", "other", herb.AccessOpen, from("/srv/people.xlsx", "rooms"), false},
 		{"another file", "other", herb.AccessOpen, from("/srv/rooms.xlsx", ""), false},
-		{"the same file, stated open", "other", herb.AccessOpen, func(p *versions.Publication) { p.Origins, p.AccessSet = origin, true }, false},
-		{"the same file, allowed", "other", herb.AccessOpen, func(p *versions.Publication) { p.Origins, p.Consents = origin, []herb.Consent{herb.ConsentExposure} }, false},
-		{"the same file, protected", "other", herb.AccessKey, func(p *versions.Publication) { p.Origins = origin }, false},
+		{"the same file, stated open", "other", herb.AccessOpen,
+			func(p *versions.Publication) { p.Origins, p.AccessSet = origin, true }, false},
+		{"the same file, allowed", "other", herb.AccessOpen,
+			func(p *versions.Publication) { p.Origins, p.Consents = origin, []herb.Consent{herb.ConsentExposure} },
+			false},
+		{"the same file, protected", "other", herb.AccessKey,
+			func(p *versions.Publication) { p.Origins = origin }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := versionstest.NewSharedDir(t).Open(t)
-			if err := versionstest.PublishIn(t, l, "people", herb.AccessKey, func(p *versions.Publication) { p.Origins = origin }); err != nil {
+			if err := versionstest.PublishIn(t, l, "people", herb.AccessKey,
+				func(p *versions.Publication) { p.Origins = origin }); err != nil {
 				t.Fatal(err)
 			}
 			err := versionstest.PublishIn(t, l, tt.dataset, tt.access, tt.change)
@@ -87,7 +94,8 @@ func TestPublish_earlierOrigins(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/srv/people.csv", "/tmp/people.csv"} {
-		if err := versionstest.PublishIn(t, l, "other", herb.AccessOpen, from(path)); herb.CodeOf(err) != herb.CodeRejected {
+		if err := versionstest.PublishIn(t, l, "other", herb.AccessOpen,
+			from(path)); herb.CodeOf(err) != herb.CodeRejected {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -103,7 +111,8 @@ func TestRollback_protected(t *testing.T) {
 		rejected bool
 	}{
 		{"key to open", []herb.Access{herb.AccessOpen, herb.AccessKey}, nil, true},
-		{"key to open, with consent", []herb.Access{herb.AccessOpen, herb.AccessKey}, versions.RollbackConsents(), false},
+		{"key to open, with consent", []herb.Access{herb.AccessOpen, herb.AccessKey},
+			versions.RollbackConsents(), false},
 		{"key to key", []herb.Access{herb.AccessKey, herb.AccessKey}, nil, false},
 		{"open to key", []herb.Access{herb.AccessKey, herb.AccessOpen}, nil, false},
 		{"open to open", []herb.Access{herb.AccessOpen, herb.AccessOpen}, nil, false},
@@ -112,7 +121,8 @@ func TestRollback_protected(t *testing.T) {
 			t.Parallel()
 			l := versionstest.NewSharedDir(t).Open(t)
 			for _, a := range tt.versions {
-				if err := versionstest.PublishIn(t, l, "people", a, func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentExposure} }); err != nil {
+				if err := versionstest.PublishIn(t, l, "people", a,
+					func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentExposure} }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -139,7 +149,9 @@ func TestRollback_superseded(t *testing.T) {
 	l := s.Open(t)
 	versionstest.Publish(t, l, 1)
 	versionstest.Publish(t, l, 2)
-	slow, err := versionstest.Open(&racingCatalogue{Catalogue: s.DB, meanwhile: func() { versionstest.Publish(t, l, 3) }}, versionstest.Options{Dir: s.Dir})
+	slow, err := versionstest.Open(
+		&racingCatalogue{Catalogue: s.DB, meanwhile: func() { versionstest.Publish(t, l, 3) }},
+		versionstest.Options{Dir: s.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,11 +27,13 @@ type Publication struct {
 	Charts       []herb.PinnedChart            // checked against the fields
 	Parquet      bool                          // the Parquet file is built before the version goes live
 	Keep         herb.Keep                     // versions of the dataset to keep; zero members: those of Options
-	AccessSet    bool                          // Dataset.Access was set explicitly; only then may the source of a protected dataset be published as open
-	Origins      []herb.Origin                 // source files, if they have paths
-	Live         *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
-	Source       *KeptSource                   // kept with the version; nil: none is
-	Progress     *progress.Reporter            // of Phases
+	// Dataset.Access was set explicitly; only then may the source of a protected dataset be
+	// published as open
+	AccessSet bool
+	Origins   []herb.Origin      // source files, if they have paths
+	Live      *herb.Dataset      // the live version as LiveVersion returned it; nil: Publish reads it
+	Source    *KeptSource        // kept with the version; nil: none is
+	Progress  *progress.Reporter // of Phases
 	PublishOptions
 }
 
@@ -92,7 +94,8 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 	p.Dataset.Access = cmp.Or(p.Dataset.Access, herb.AccessOpen)
 	d := p.Dataset
 	if s.library.IsMutable(d.Ref) {
-		return NewResult(StatusFailed, d), herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
+		return NewResult(StatusFailed, d),
+			herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	if err := checkCharts(p.Charts, d.Fields); err != nil {
 		return NewResult(StatusFailed, d), err
@@ -136,7 +139,8 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 		return r, err
 	}
 	s.library.NotifyChange()
-	if err := s.removeRetired(ctx, dropped); err != nil { // the new version is live regardless; Sweep removes the files later
+	// the new version is live regardless; Sweep removes the files later
+	if err := s.removeRetired(ctx, dropped); err != nil {
 		s.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
 	}
 	if s.shared() {
@@ -149,7 +153,8 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 // unless it is rejected. If another version went live in the meantime, the catalogue does not
 // switch; activate then compares with that one and tries again. It returns the versions that left
 // the catalogue.
-func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, cells *contenthash.Hash) (r Result, dropped []string, err error) {
+func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, cells *contenthash.Hash) (r Result,
+	dropped []string, err error) {
 	problems, err := s.checkVersion(ctx, p, d, cells)
 	if err != nil {
 		return NewResult(StatusFailed, *d), nil, err
@@ -191,7 +196,8 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 			}
 		}
 		if s.shared() && d.File == nil {
-			if d.File, err = s.upload(ctx, *d, p.Progress.Bytes(PhaseUploading)); err != nil {
+			d.File, err = s.upload(ctx, *d, p.Progress.Bytes(PhaseUploading))
+			if err != nil {
 				return r, nil, err
 			}
 		}
@@ -203,7 +209,8 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		next := *d
 		rememberHidden(*live, &next, shared)
 		next.Compared = r.Compared
-		if next.Predecessors, err = s.predecessorsAfter(ctx, *live); err != nil {
+		next.Predecessors, err = s.predecessorsAfter(ctx, *live)
+		if err != nil {
 			return r, nil, err
 		}
 		dropped, err = s.addVersion(ctx, next, live.Version, p.Keep.Or(s.opts.Keep))
@@ -233,8 +240,9 @@ func (s *Service) buildParquet(ctx context.Context, d herb.Dataset) (err error) 
 
 // ErrConcurrent returns the error of an exclusive publish that was overtaken by another one.
 func ErrConcurrent(ref herb.Ref) error {
-	return herb.Wrap(herb.CodeRejected, store.ErrSuperseded, "another version of %s went live in the meantime; nothing has changed; "+
-		"compare it with yours and publish again", ref)
+	return herb.Wrap(herb.CodeRejected, store.ErrSuperseded,
+		"another version of %s went live in the meantime; nothing has changed; "+
+			"compare it with yours and publish again", ref)
 }
 
 // IsConcurrent reports whether an exclusive publish was overtaken by another one.
@@ -242,14 +250,16 @@ func IsConcurrent(err error) bool { return errors.Is(err, store.ErrSuperseded) }
 
 // gate compares a version with the live one and with protected datasets. The error has
 // herb.CodeRejected if it must not go live.
-func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Result, HiddenFields, error) {
+func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Result,
+	HiddenFields, error) {
 	r := NewResult(StatusPublished, d)
 	r.Replaces = live.Version
 	shared, err := s.findHiddenValues(ctx, live, d)
 	if err != nil {
 		return r, nil, err
 	}
-	if r.Compared, err = s.compareRecords(ctx, live, d, p.Check); err != nil {
+	r.Compared, err = s.compareRecords(ctx, live, d, p.Check)
+	if err != nil {
 		return r, nil, err
 	}
 	exposed, err := s.findProtected(ctx, p)
@@ -273,10 +283,14 @@ func (s *Service) findHiddenValues(ctx context.Context, live, d herb.Dataset) (_
 
 // checkVersion opens a version that is not live yet, verifies that its content is that of the
 // source, and returns the problems that do not depend on the live version.
-func (s *Service) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells *contenthash.Hash) (problems []Change, err error) {
+func (s *Service) checkVersion(ctx context.Context, p Publication, d *herb.Dataset,
+	cells *contenthash.Hash) (problems []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
 	report := func(records int) {
-		p.Progress.Update(PhaseChecking, func(s *progress.Progress) { s.Done, s.Total = int64(records), int64(d.Records) })
+		p.Progress.Update(PhaseChecking, func(s *progress.Progress) {
+			s.Done, s.Total = int64(records),
+				int64(d.Records)
+		})
 	}
 	report(0)
 	r, err := segment.Open(s.file(d.Version))
@@ -288,12 +302,14 @@ func (s *Service) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 		return nil, err
 	}
 	d.Coordinates = r.Coordinates()
-	if d.Report, err = completeReport(ctx, d.Report, r, *d, cells.String()); err != nil {
+	d.Report, err = completeReport(ctx, d.Report, r, *d, cells.String())
+	if err != nil {
 		return nil, err
 	}
 	dropInvalidKey(d)
 	for i, key := range append([][]string{d.PrimaryKey}, p.UniqueKeys...) {
-		found, err := findDuplicates(ctx, r, *d, key, i == 0, segment.SortOptions{Dir: s.opts.Dir, Memory: s.opts.Memory})
+		found, err := findDuplicates(ctx, r, *d, key, i == 0,
+			segment.SortOptions{Dir: s.opts.Dir, Memory: s.opts.Memory})
 		if err != nil {
 			return nil, err
 		}
@@ -325,7 +341,8 @@ func (s *Service) addVersion(ctx context.Context, d herb.Dataset, replaces strin
 	case err != nil:
 		return nil, errors.Join(failed, err, errUncertain)
 	case !retired:
-		s.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
+		s.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version",
+			d.Version, "err", failed)
 		return nil, nil
 	}
 	return nil, failed

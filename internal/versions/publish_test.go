@@ -29,7 +29,9 @@ func TestPublish_failureChangesNothing(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Publish(ctx, versions.Publication{Dataset: prices, Records: versionstest.Numbers(9, nil)}); !errors.Is(err, context.Canceled) {
+	if _, err := l.Publish(ctx,
+		versions.Publication{Dataset: prices, Records: versionstest.Numbers(9, nil)}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v; want context.Canceled", err)
 	}
 	got := versionstest.Acquire(t, l)

@@ -11,7 +11,8 @@ import (
 )
 
 // completeReport adds to a report what is only known once the version is built.
-func completeReport(ctx context.Context, report *herb.Report, r *segment.Reader, d herb.Dataset, cells string) (*herb.Report, error) {
+func completeReport(ctx context.Context, report *herb.Report, r *segment.Reader, d herb.Dataset,
+	cells string) (*herb.Report, error) {
 	c := herb.Report{Rows: d.Records}
 	if report != nil {
 		c = *report
@@ -43,8 +44,9 @@ func completeReport(ctx context.Context, report *herb.Report, r *segment.Reader,
 	}
 	for _, at := range c.Coordinates {
 		if at.Invalid > 0 {
-			c.Notes = append(c.Notes, fmt.Sprintf("coordinates in %s: %s no position", strings.Join(at.Names(), " and "),
-				herb.Plural(at.Invalid, "value is", "values are")))
+			c.Notes = append(c.Notes,
+				fmt.Sprintf("coordinates in %s: %s no position", strings.Join(at.Names(), " and "),
+					herb.Plural(at.Invalid, "value is", "values are")))
 		}
 	}
 	return &c, addWords(ctx, r, d.Fields, c.Columns)

@@ -11,19 +11,21 @@ import (
 // publish.Publish has it, and the API and publish --json print it. After an error, it is as
 // complete as possible.
 type Result struct {
-	Dataset    string              `json:"dataset"`
-	Status     Status              `json:"status"`
-	Error      string              `json:"error,omitempty"`
-	Records    int                 `json:"records"`
-	Version    string              `json:"version,omitempty"` // the live version; empty if it was only checked, rejected or failed
-	Published  time.Time           `json:"published_at,omitzero"`
-	Replaces   string              `json:"replaces,omitempty"` // the version that was live; empty if there was none
-	Fields     []herb.Field        `json:"fields,omitempty"`
-	PrimaryKey []string            `json:"primary_key,omitempty"`
-	Changes    []Change            `json:"changes,omitempty"`  // relative to Replaces, and problems of the new version
-	Compared   *herb.RecordChanges `json:"compared,omitempty"` // with the records of Replaces; nil if there are none or they cannot be read
-	Report     *herb.Report        `json:"report,omitempty"`
-	Requires   []herb.Consent      `json:"requires,omitempty"` // consents with which it would not be rejected
+	Dataset string `json:"dataset"`
+	Status  Status `json:"status"`
+	Error   string `json:"error,omitempty"`
+	Records int    `json:"records"`
+	// the live version; empty if it was only checked, rejected or failed
+	Version    string       `json:"version,omitempty"`
+	Published  time.Time    `json:"published_at,omitzero"`
+	Replaces   string       `json:"replaces,omitempty"` // the version that was live; empty if there was none
+	Fields     []herb.Field `json:"fields,omitempty"`
+	PrimaryKey []string     `json:"primary_key,omitempty"`
+	Changes    []Change     `json:"changes,omitempty"` // relative to Replaces, and problems of the new version
+	// with the records of Replaces; nil if there are none or they cannot be read
+	Compared *herb.RecordChanges `json:"compared,omitempty"`
+	Report   *herb.Report        `json:"report,omitempty"`
+	Requires []herb.Consent      `json:"requires,omitempty"` // consents with which it would not be rejected
 	// RolledBack is the version that was built from the same content and settings and rolled back;
 	// empty if there is none. Only servers that publish their own files ask for it.
 	RolledBack string `json:"-"`
@@ -35,7 +37,8 @@ type Status string
 // The statuses.
 const (
 	StatusPublished Status = "published"
-	StatusUnchanged Status = "unchanged" // the live version, or RolledBack, was built from the same content and settings
+	// the live version, or RolledBack, was built from the same content and settings
+	StatusUnchanged Status = "unchanged"
 	StatusChecked   Status = "checked"
 	StatusRejected  Status = "rejected"
 	StatusFailed    Status = "failed"

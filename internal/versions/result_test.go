@@ -18,9 +18,10 @@ func TestResult_Fail(t *testing.T) {
 		status  versions.Status
 		want    bool
 	}{
-		"ended early":    {"", errors.New("the server is stopping"), versions.StatusFailed, false},
-		"ended late":     {"sha256:ab", errors.New("the server is stopping"), versions.StatusFailed, true},
-		"rejected later": {"sha256:ab", &herb.Error{Code: herb.CodeRejected, Message: "breaking"}, versions.StatusRejected, true},
+		"ended early": {"", errors.New("the server is stopping"), versions.StatusFailed, false},
+		"ended late":  {"sha256:ab", errors.New("the server is stopping"), versions.StatusFailed, true},
+		"rejected later": {"sha256:ab", &herb.Error{Code: herb.CodeRejected, Message: "breaking"},
+			versions.StatusRejected, true},
 	} {
 		r := versions.Result{Version: "v1", Report: &herb.Report{Cells: c.cells}}
 		r.Fail(herb.Ref{Namespace: "a", Name: "b"}, c.failure)

@@ -28,10 +28,12 @@ func (s *Service) Remove(ctx context.Context, ref herb.Ref, live string) error {
 
 // garbage describes where the files of versions are stored for good, and when to delete them.
 type garbage struct {
-	stored    map[string]time.Time // modification times by version; those of the catalogue may be missing
-	orphanAge time.Duration        // age at which a file that is neither in the catalogue nor retired belongs to no running publish
-	retention time.Duration        // how long the file of a retired version is kept
-	margin    time.Duration        // how long its retirement is remembered afterwards
+	stored map[string]time.Time // modification times by version; those of the catalogue may be missing
+	// age at which a file that is neither in the catalogue nor retired belongs to no running
+	// publish
+	orphanAge time.Duration
+	retention time.Duration // how long the file of a retired version is kept
+	margin    time.Duration // how long its retirement is remembered afterwards
 	remove    func(version string) error
 }
 
@@ -56,7 +58,8 @@ func (s *Service) collect(ctx context.Context, inCatalogue map[string]bool, g ga
 			continue
 		}
 		is, err := s.catalogue.RetireVersion(ctx, version, now)
-		if errs = append(errs, err); is {
+		errs = append(errs, err)
+		if is {
 			retired = append(retired, store.Retired{Version: version, Since: now})
 		}
 	}
@@ -66,7 +69,8 @@ func (s *Service) collect(ctx context.Context, inCatalogue map[string]bool, g ga
 		_, stored := g.stored[r.Version]
 		if stored && age >= 0 {
 			err := g.remove(r.Version)
-			if errs = append(errs, err); err == nil {
+			errs = append(errs, err)
+			if err == nil {
 				removed++
 			}
 			stored = err != nil || g.margin > 0

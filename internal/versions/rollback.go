@@ -19,7 +19,8 @@ func (s *Service) Rollback(ctx context.Context, ref herb.Ref, version string, gi
 }
 
 // RollbackFrom is Rollback that requires a version to be live. An empty one means any.
-func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error) {
+func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string,
+	given ...herb.Consent) (string, error) {
 	kept, err := s.catalogue.History(ctx, ref)
 	if err != nil {
 		return "", err
@@ -28,7 +29,8 @@ func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 		return "", ErrConcurrent(ref)
 	}
 	if version != "" {
-		if version, err = s.library.ResolveVersion(ctx, ref, version); err != nil {
+		version, err = s.library.ResolveVersion(ctx, ref, version)
+		if err != nil {
 			return "", err
 		}
 	}
@@ -57,8 +59,9 @@ func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 		return "", ErrConcurrent(ref)
 	}
 	if errors.Is(err, store.ErrSuperseded) {
-		return "", herb.Wrap(herb.CodeRejected, err, "%s was not rolled back because another version went live in the meantime; "+
-			"compare it with yours and try again", ref)
+		return "", herb.Wrap(herb.CodeRejected, err,
+			"%s was not rolled back because another version went live in the meantime; "+
+				"compare it with yours and try again", ref)
 	}
 	if err != nil {
 		return "", err
@@ -73,7 +76,8 @@ func (s *Service) predecessorsAfter(ctx context.Context, live herb.Dataset) ([]s
 		return []string{}, nil
 	}
 	list, err := s.library.ListVersions(ctx, live.Ref)
-	if err != nil && herb.CodeOf(err) != herb.CodeNotFound { // the catalogue rejects the version if the dataset was removed
+	// the catalogue rejects the version if the dataset was removed
+	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 		return nil, err
 	}
 	var kept []string
@@ -100,7 +104,8 @@ func (s *Service) rejectExposure(ctx context.Context, live, next herb.Dataset, g
 			return err
 		}
 		defer view.Release()
-		if shared, err = FindHiddenValues(ctx, s.library.AcquireVersion, live, next, view.Reader.Records(ctx)); err != nil {
+		shared, err = FindHiddenValues(ctx, s.library.AcquireVersion, live, next, view.Reader.Records(ctx))
+		if err != nil {
 			return err
 		}
 	}

@@ -20,16 +20,17 @@ func TestOpenParquet_room(t *testing.T) {
 	const spare = 256 << 20
 	room := int64(1 << 40)
 	s := versionstest.NewSharedDir(t)
-	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Free: func(string) (free, total uint64, ok bool) {
-		used := int64(0)
-		for _, name := range parquetFiles(t, s.Dir) {
-			used += fileSize(t, filepath.Join(s.Dir, name))
-		}
-		for _, name := range comparisons(t, s.Dir) {
-			used += fileSize(t, filepath.Join(s.Dir, name))
-		}
-		return uint64(max(0, spare+room-used)), 1 << 41, true
-	}})
+	l := versionstest.OpenLibrary(t, s.DB,
+		versionstest.Options{Dir: s.Dir, Free: func(string) (free, total uint64, ok bool) {
+			used := int64(0)
+			for _, name := range parquetFiles(t, s.Dir) {
+				used += fileSize(t, filepath.Join(s.Dir, name))
+			}
+			for _, name := range comparisons(t, s.Dir) {
+				used += fileSize(t, filepath.Join(s.Dir, name))
+			}
+			return uint64(max(0, spare+room-used)), 1 << 41, true
+		}})
 	var names []string
 	for range 4 {
 		names = append(names, versionstest.Publish(t, l, 300).Version)
@@ -56,7 +57,8 @@ func TestOpenParquet_room(t *testing.T) {
 	expected := int64(views[2].Reader.Size()) / 2
 	room = 2 * (total + expected - 1) // a byte short
 	must.NoError(t, open(2))
-	if got := strings.Join(parquetFiles(t, s.Dir), " "); strings.Contains(got, names[1]) || !strings.Contains(got, names[0]) || !strings.Contains(got, names[3]) {
+	if got := strings.Join(parquetFiles(t, s.Dir), " "); strings.Contains(got, names[1]) ||
+		!strings.Contains(got, names[0]) || !strings.Contains(got, names[3]) {
 		t.Errorf("the files are %s", got)
 	}
 	room = 2 * expected

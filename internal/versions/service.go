@@ -30,7 +30,8 @@ import (
 type Catalogue interface {
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
-	AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) (dropped []string, err error)
+	AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep,
+		at time.Time) (dropped []string, err error)
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref, live string, at time.Time) ([]string, error)
 	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
@@ -69,8 +70,10 @@ type Options struct {
 	Now     func() time.Time // nil means time.Now
 	Log     *slog.Logger     // nil disables logging
 	Program string           // release of this program, which its files name; may be empty
-	Memory  int              // bytes for sorting in a publish before it spills to disk; 0 means the default of segment.Options
-	FS      filesystem.FS    // file operations; nil means filesystem.OS
+	// bytes for sorting in a publish before it spills to disk; 0 means the default of
+	// segment.Options
+	Memory int
+	FS     filesystem.FS // file operations; nil means filesystem.OS
 	// Retention is how long the file of a version is kept for other nodes after it left the
 	// catalogue; 0 means DefaultRetention.
 	Retention time.Duration
@@ -99,7 +102,8 @@ func New(catalogue Catalogue, l *library.Library, opts Options) *Service {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	comparisons := changes.NewComparisons(changes.Options{Library: l, Log: opts.Log, Dir: opts.Dir, Memory: opts.Memory})
+	comparisons := changes.NewComparisons(changes.Options{Library: l, Log: opts.Log, Dir: opts.Dir,
+		Memory: opts.Memory})
 	return &Service{catalogue: catalogue, library: l, comparisons: comparisons, opts: opts}
 }
 

@@ -50,7 +50,9 @@ func TestPublish_slowDisk(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		_, err := l.Publish(t.Context(), versions.Publication{
-			Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: versionstest.Numbers(5, nil), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}},
+			Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields},
+			Records: versionstest.Numbers(5, nil), PublishOptions: versions.PublishOptions{
+				Consents: []herb.Consent{herb.ConsentBreaking}},
 		})
 		done <- err
 	}()

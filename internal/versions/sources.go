@@ -99,7 +99,8 @@ func (s *Service) OpenSource(ctx context.Context, ref herb.Ref, version string) 
 }
 
 func noSource(d herb.Dataset) error {
-	return herb.Errorf(herb.CodeNotFound, "the source of version %s of %s is not kept; only files that are sent to the server are", d.Version, d.Ref)
+	return herb.Errorf(herb.CodeNotFound,
+		"the source of version %s of %s is not kept; only files that are sent to the server are", d.Version, d.Ref)
 }
 
 // openCompressed opens a compressed file that is stored for all nodes. If there is none, it or the

@@ -52,7 +52,8 @@ func TestKeptSource(t *testing.T) {
 		must.NoError(t, err)
 		first := versionstest.LiveVersion(t, publisher, ref)
 		content, d, err := readSource(t.Context(), reader, "")
-		if err != nil || content != versionstest.SourceContent || d.Settings.Kept.Name != "plants.csv" || d.Settings.Kept.Size != int64(len(versionstest.SourceContent)) {
+		if err != nil || content != versionstest.SourceContent || d.Settings.Kept.Name != "plants.csv" ||
+			d.Settings.Kept.Size != int64(len(versionstest.SourceContent)) {
 			t.Errorf("the source is %q, %+v, %v", content, d.Settings, err)
 		}
 		versionstest.PublishAs(t, publisher, ref, 2)
@@ -109,10 +110,12 @@ func TestKeptSource(t *testing.T) {
 					}
 					return call.Do()
 				}
-				if _, err := a.Publish(t.Context(), versionstest.WithSource(1)); herb.CodeOf(err) != herb.CodeUnavailable {
+				if _, err := a.Publish(t.Context(),
+					versionstest.WithSource(1)); herb.CodeOf(err) != herb.CodeUnavailable {
 					t.Errorf("%s cannot be stored: %v", suffix, err)
 				}
-				if left := append(leftSources(t, c.Bucket.Dir), leftSources(t, a.Opts.Dir)...); len(left)+len(a.Files(t)) != 0 {
+				if left := append(leftSources(t, c.Bucket.Dir), leftSources(t, a.Opts.Dir)...); len(left)+
+					len(a.Files(t)) != 0 {
 					t.Errorf("%s cannot be stored: %v are left", suffix, left)
 				}
 			}

@@ -30,7 +30,8 @@ func TestSweep(t *testing.T) {
 	s := versionstest.NewSharedDir(t)
 	l := s.Open(t)
 	d := versionstest.Publish(t, l, 1)
-	for _, name := range []string{".1.segment.part", "20200101T000000Z-leftover.segment", d.Version + ".segment.0a1b.tmp", "notes.txt"} {
+	for _, name := range []string{".1.segment.part", "20200101T000000Z-leftover.segment",
+		d.Version + ".segment.0a1b.tmp", "notes.txt"} {
 		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,8 @@ func TestSweep(t *testing.T) {
 // TestPublish_paused is that process.
 func TestPublish_paused(t *testing.T) {
 	dir := childDir(t, pausedDir, "TestSweep_killed")
-	_, err := versionstest.OpenLibrary(t, versionstest.OpenDB(t, dir), versionstest.Options{Dir: dir}).Publish(t.Context(), versions.Publication{
+	_, err := versionstest.OpenLibrary(t, versionstest.OpenDB(t, dir),
+		versionstest.Options{Dir: dir}).Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil),
 		Progress: progress.New(func(p progress.Progress) {
 			if p.Phase == os.Getenv(pausedPhase) {
@@ -171,7 +173,8 @@ func TestPublish_noDirectory(t *testing.T) {
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := l.Publish(t.Context(), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil)})
+	_, err := l.Publish(t.Context(), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields},
+		Records: versionstest.Numbers(3, nil)})
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("the error does not name the directory: %v", err)
 	}

@@ -39,7 +39,8 @@ func (s *Service) deleteUpload(ctx context.Context, d herb.Dataset) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if err := s.deleteObjects(limited, d.Version); err != nil {
-		s.opts.Log.Warn("orphaned upload left for garbage collection", "object", store.SegmentFile(d.Version), "err", err)
+		s.opts.Log.Warn("orphaned upload left for garbage collection", "object",
+			store.SegmentFile(d.Version), "err", err)
 	}
 }
 

@@ -26,7 +26,8 @@ func TestPublish_uploads(t *testing.T) {
 		var last progress.Progress
 		p := versionstest.Publication(5)
 		p.Progress = progress.New(func(s progress.Progress) {
-			if last = s; !slices.Contains(phases, s.Phase) {
+			last = s
+			if !slices.Contains(phases, s.Phase) {
 				phases = append(phases, s.Phase)
 			}
 		})
@@ -177,7 +178,8 @@ func TestPublish_switchFails(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer l.Close()
-				if _, err = l.Publish(ctx, versionstest.Publication(2)); (err != nil) != tt.reported {
+				_, err = l.Publish(ctx, versionstest.Publication(2))
+				if (err != nil) != tt.reported {
 					t.Errorf("Publish: %v", err)
 				}
 				if lost != nil && herb.CodeOf(lost()) != herb.CodeUnavailable {

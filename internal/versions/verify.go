@@ -45,7 +45,8 @@ func (s *Service) findObjectDamage(ctx context.Context, d herb.Dataset) (damage,
 		case b.Name == name && b.Size == d.File.Size:
 			return nil, nil
 		case b.Name == name:
-			return fmt.Errorf("%w: the object %s has %d bytes; want %d", segment.ErrCorrupt, name, b.Size, d.File.Size), nil
+			return fmt.Errorf("%w: the object %s has %d bytes; want %d", segment.ErrCorrupt, name, b.Size, d.File.Size),
+				nil
 		}
 	}
 	return fmt.Errorf("there is no object %s: %w", name, fs.ErrNotExist), nil
@@ -54,7 +55,8 @@ func (s *Service) findObjectDamage(ctx context.Context, d herb.Dataset) (damage,
 // verifySegment reads a finished segment back. It verifies checksums and that the cells are those
 // read from the source: complete according to the report, each in its column, with the values the
 // segment was built from.
-func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source *contenthash.Hash, report *herb.Report, progress func(records int)) error {
+func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source *contenthash.Hash,
+	report *herb.Report, progress func(records int)) error {
 	err := r.Verify()
 	var listed string
 	if err == nil {

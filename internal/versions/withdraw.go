@@ -33,7 +33,8 @@ func (s *Service) Withdraw(ctx context.Context, ref herb.Ref, version string) er
 		err = errors.Join(err, s.deleteObjects(ctx, version))
 	}
 	if err != nil { // nobody can read it regardless
-		s.opts.Log.Warn("cannot delete the files of a withdrawn version; will retry", "dataset", ref.String(), "version", version, "err", err)
+		s.opts.Log.Warn("cannot delete the files of a withdrawn version; will retry", "dataset", ref.String(),
+			"version", version, "err", err)
 	}
 	return nil
 }

@@ -77,7 +77,8 @@ func TestWithdraw_cluster(t *testing.T) {
 		must.NoError(t, a.Refresh(t.Context()))
 		wantWithdrawn(t, a, first, "2026-Q1")
 		for blob, err := range c.Bucket.List(t.Context(), "") {
-			if must.NoError(t, err); strings.HasPrefix(blob.Name, first) {
+			must.NoError(t, err)
+			if strings.HasPrefix(blob.Name, first) {
 				t.Errorf("%s is left in the object store", blob.Name)
 			}
 		}
@@ -106,7 +107,8 @@ func TestWithdraw_failures(t *testing.T) {
 		must.NoError(t, a.Withdraw(t.Context(), ref, first))
 		must.NoError(t, a.Refresh(t.Context()))
 		wantWithdrawn(t, a, first, "none")
-		if !strings.Contains(strings.Join(c.Bucket.Versions(t), " "), first) || a.Log.Count("cannot delete the files of a withdrawn version") != 1 {
+		if !strings.Contains(strings.Join(c.Bucket.Versions(t), " "), first) ||
+			a.Log.Count("cannot delete the files of a withdrawn version") != 1 {
 			t.Errorf("the object store has %v, the log is %s", c.Bucket.Versions(t), a.Log)
 		}
 		c.Bucket.Set(nil, nil)
@@ -211,7 +213,8 @@ func TestWithdraw_parquet(t *testing.T) {
 func testWithdrawParquet(t *testing.T, other bool) {
 	s := versionstest.NewSharedDir(t)
 	blocked, through := make(chan struct{}), make(chan struct{})
-	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, FS: gatedFS{blocked: blocked, through: through}})
+	l := versionstest.OpenLibrary(t, s.DB,
+		versionstest.Options{Dir: s.Dir, FS: gatedFS{blocked: blocked, through: through}})
 	first := versionstest.Publish(t, l, 3).Version
 	versionstest.Publish(t, l, 5)
 	v, err := l.AcquireVersion(t.Context(), ref, first)

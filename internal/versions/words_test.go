@@ -26,7 +26,8 @@ func publishText(t *testing.T, values ...string) herb.ColumnReport {
 	f.Searchable = true
 	out, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{f}, Details: herb.Details{Report: &herb.Report{
-			Rows: len(values), Columns: []herb.ColumnReport{{Field: "t", Longest: longest, Lengths: []herb.LengthCount{{From: 1, To: longest}}}},
+			Rows: len(values), Columns: []herb.ColumnReport{
+				{Field: "t", Longest: longest, Lengths: []herb.LengthCount{{From: 1, To: longest}}}},
 		}}},
 		Records: sequence(records...),
 	})
@@ -42,14 +43,16 @@ func TestPublish_words(t *testing.T) {
 	t.Parallel()
 	var values []string
 	for i := range 100 {
-		value := fmt.Sprintf("The rose of 1888, number %d, and the "+strings.Repeat("tree ", 1+i%2)+strings.Repeat("-", 100), i)
+		value := fmt.Sprintf("The rose of 1888, number %d, and the "+strings.Repeat("tree ", 1+i%2)+
+			strings.Repeat("-", 100), i)
 		if i%4 == 0 {
 			value += " of the café"
 		}
 		values = append(values, value)
 	}
 	report := publishText(t, values...)
-	want := []herb.ValueCount{{Value: "number", Count: 100}, {Value: "rose", Count: 100}, {Value: "tree", Count: 100}, {Value: "cafe", Count: 25}}
+	want := []herb.ValueCount{{Value: "number", Count: 100}, {Value: "rose", Count: 100}, {Value: "tree", Count: 100},
+		{Value: "cafe", Count: 25}}
 	if diff := cmp.Diff(want, report.Words); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

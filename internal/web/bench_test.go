@@ -45,12 +45,14 @@ func (w *nullWriter) WriteHeader(status int)      { w.status = status }
 func shop() (herb.Dataset, []herb.Record) {
 	d, records := garden()
 	d.Ref.Namespace = "shop"
-	d.Fields = append(d.Fields, field("description", herb.TypeText), field("author", herb.TypeText), field("status", herb.TypeText))
+	d.Fields = append(d.Fields, field("description", herb.TypeText), field("author", herb.TypeText),
+		field("status", herb.TypeText))
 	d.Report = nil
 	var out []herb.Record
 	for i := range 400 {
 		out = append(out, append(slices.Clone(records[i%len(records)]),
-			strings.Repeat(fmt.Sprintf("Grows %d inches in a warm & sunny place. ", i), 5), fmt.Sprintf("Ada Author %d", i), "in stock"))
+			strings.Repeat(fmt.Sprintf("Grows %d inches in a warm & sunny place. ", i), 5),
+			fmt.Sprintf("Ada Author %d", i), "in stock"))
 	}
 	return d, out
 }
@@ -72,15 +74,17 @@ func BenchmarkPage(b *testing.B) {
 				}
 				b.Run(fmt.Sprintf("%s/%s/%s", query, encoding, kind), func(b *testing.B) {
 					r := (&http.Request{
-						Method: http.MethodGet, Host: "herbarium.test", Header: http.Header{"Accept-Encoding": {encoding}},
-						URL: &url.URL{Path: path, RawQuery: query},
+						Method: http.MethodGet, Host: "herbarium.test",
+						Header: http.Header{"Accept-Encoding": {encoding}},
+						URL:    &url.URL{Path: path, RawQuery: query},
 					}).WithContext(b.Context())
 					w := &nullWriter{header: http.Header{}}
 					b.ReportAllocs()
 					for b.Loop() {
 						clear(w.header)
 						w.bytes = 0
-						if s.ServeHTTP(w, r); w.status != http.StatusOK {
+						s.ServeHTTP(w, r)
+						if w.status != http.StatusOK {
 							b.Fatal(w.status)
 						}
 					}

@@ -35,9 +35,12 @@ func TestBrowser(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for _, query := range []string{
-		"", "page=2&per_page=10", "sort=price&order=desc", "sort=title&category=fern", "category=fern&category=moss", "tags=wet",
-		"price%5Bgte%5D=20000&price%5Blt%5D=30000.50", "search=plant+7", "search=pla%2A&sort=date", "category=", "date=2024-03-03",
-		"title%5Bprefix%5D=Plant+1", "per_page=100&sort=id&order=desc", "_fields=title%2Cprice&category=tree", "category=fern&_distributions=1",
+		"", "page=2&per_page=10", "sort=price&order=desc", "sort=title&category=fern",
+		"category=fern&category=moss", "tags=wet",
+		"price%5Bgte%5D=20000&price%5Blt%5D=30000.50", "search=plant+7", "search=pla%2A&sort=date", "category=",
+		"date=2024-03-03",
+		"title%5Bprefix%5D=Plant+1", "per_page=100&sort=id&order=desc", "_fields=title%2Cprice&category=tree",
+		"category=fern&_distributions=1",
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +62,8 @@ func TestBrowser(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("records (-API +page):\n%s", diff)
 			}
-			for _, found := range []*html.Node{one(t, doc, tag("p", "found")), one(t, one(t, doc, tag("details", "download")), tag("p", ""))} {
+			for _, found := range []*html.Node{one(t, doc, tag("p", "found")),
+				one(t, one(t, doc, tag("details", "download")), tag("p", ""))} {
 				if !strings.HasPrefix(words(found), fmt.Sprintf("%d row", total)) {
 					t.Errorf("the page says %q, the API %d", words(found), total)
 				}
@@ -90,8 +94,9 @@ func TestBrowser_values(t *testing.T) {
 	s := newSite(t, nil)
 	doc := s.page(t, catalog+"?id=58", 200)
 	for field, want := range map[string][2]string{
-		"id": {"58", ""}, "title": {"Plant 58 of the fern kind", ""}, "category": {"fern", ""}, "price": {"57,000.50", "57000.50"},
-		"date": {"2024-10-02", ""}, "url": {"garden.example/plants/58", ""}, "image": {"", ""}, "tags": {"shade", ""},
+		"id": {"58", ""}, "title": {"Plant 58 of the fern kind", ""}, "category": {"fern", ""},
+		"price": {"57,000.50", "57000.50"},
+		"date":  {"2024-10-02", ""}, "url": {"garden.example/plants/58", ""}, "image": {"", ""}, "tags": {"shade", ""},
 	} {
 		if td := cell(t, doc, field); textOf(td) != want[0] || attr(td, "data-raw") != want[1] {
 			t.Errorf("%s shows %q with the raw value %q, want %q", field, textOf(td), attr(td, "data-raw"), want)
@@ -100,7 +105,8 @@ func TestBrowser_values(t *testing.T) {
 	if got := attr(one(t, cell(t, doc, "url"), tag("a", "")), "href"); got != "https://garden.example/plants/58" {
 		t.Errorf("the link leads to %q", got)
 	}
-	if got := attr(one(t, cell(t, doc, "image"), tag("img", "")), "src"); got != "https://garden.example/images/58.jpg" {
+	if got := attr(one(t, cell(t, doc, "image"), tag("img", "")),
+		"src"); got != "https://garden.example/images/58.jpg" {
 		t.Errorf("the image is %q", got)
 	}
 	doc = s.page(t, catalog+"?search=FERN+58", 200)
@@ -167,7 +173,8 @@ func TestBrowser_severalSortFields(t *testing.T) {
 		}
 	}
 	want := []string{
-		"?per_page=5&sort=-category%2C-price", "?per_page=5&sort=price&order=desc", // reverse and remove the first field
+		// reverse and remove the first field
+		"?per_page=5&sort=-category%2C-price", "?per_page=5&sort=price&order=desc",
 		"?per_page=5&sort=category%2Cprice", "?per_page=5&sort=category", "?per_page=5",
 	}
 	if diff := cmp.Diff(want, links); diff != "" {
@@ -190,7 +197,8 @@ func TestBrowser_severalSortFields(t *testing.T) {
 func TestBrowser_chips(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	const c, p, g, e, q, d = "category=fern&category=moss", "&price%5Bgte%5D=5000&price%5Blte%5D=60000", "&tags=wet", "&title%5Bempty%5D=false", "&search=plant&sort=date", "&date%5Blte%5D=2024-12-31"
+	const c, p, g, e, q, d = "category=fern&category=moss", "&price%5Bgte%5D=5000&price%5Blte%5D=60000", "&tags=wet",
+		"&title%5Bempty%5D=false", "&search=plant&sort=date", "&date%5Blte%5D=2024-12-31"
 	doc := s.page(t, catalog+"?"+c+p+g+e+q+d, 200)
 	var got []string
 	for _, li := range all(one(t, doc, tag("ul", "chips")), tag("li", "chip")) {
@@ -266,13 +274,15 @@ func TestBrowser_states(t *testing.T) {
 		t.Errorf("%d filters can be removed, want 2", n)
 	}
 	// So can the search, and the columns and the version stay.
-	empty = one(t, s.page(t, catalog+"?search=zzz&category=fern&_fields=title&_version=v1", 200), tag("div", "empty-state"))
+	empty = one(t, s.page(t, catalog+"?search=zzz&category=fern&_fields=title&_version=v1", 200),
+		tag("div", "empty-state"))
 	var got []string
 	for _, a := range all(empty, tag("a", "")) {
 		got = append(got, words(a)+" "+attr(a, "href"))
 	}
 	want := []string{
-		"Search zzz × ?category=fern&_fields=title&_version=v1", "category is fern × ?search=zzz&_fields=title&_version=v1",
+		"Search zzz × ?category=fern&_fields=title&_version=v1",
+		"category is fern × ?search=zzz&_fields=title&_version=v1",
 		"Show all rows ?_fields=title&_version=v1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -313,7 +323,8 @@ func TestBrowser_invalid(t *testing.T) {
 		}
 	}
 	doc := s.page(t, catalog+"?price%5Bgte%5D=cheap", 400)
-	if in := one(t, doc, func(n *html.Node) bool { return attr(n, "name") == "price[gte]" }); attr(in, "value") != "cheap" || attr(in, "aria-invalid") != "true" {
+	if in := one(t, doc, func(n *html.Node) bool { return attr(n, "name") == "price[gte]" }); attr(in,
+		"value") != "cheap" || attr(in, "aria-invalid") != "true" {
 		t.Errorf("the input is %v", in.Attr)
 	}
 	if chip := one(t, doc, tag("li", "wrong")); attr(one(t, chip, tag("a", "x")), "href") != catalog {
@@ -322,7 +333,8 @@ func TestBrowser_invalid(t *testing.T) {
 	// Each of several parameters is explained, beside its own filter, too.
 	doc = s.page(t, catalog+"?price%5Bgte%5D=cheap&date=soon&_version=v1", 400)
 	alert := one(t, doc, func(n *html.Node) bool { return attr(n, "role") == "alert" })
-	if got := words(alert); !strings.Contains(got, `"cheap" is not a number`) || !strings.Contains(got, `"soon" is not a date`) || !strings.Contains(got, "ignores them") {
+	if got := words(alert); !strings.Contains(got, `"cheap" is not a number`) ||
+		!strings.Contains(got, `"soon" is not a date`) || !strings.Contains(got, "ignores them") {
 		t.Errorf("the page says %q", got)
 	}
 	for _, a := range all(alert, tag("a", "")) {
@@ -331,13 +343,15 @@ func TestBrowser_invalid(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]string{"price": "cheap", "date": "soon"} {
-		if got := words(one(t, one(t, doc, has("data-facet", name)), tag("p", "notice"))); !strings.Contains(got, value) {
+		if got := words(one(t, one(t, doc, has("data-facet", name)), tag("p", "notice"))); !strings.Contains(got,
+			value) {
 			t.Errorf("the filter of %s says %q", name, got)
 		}
 	}
 	// Dismissing the notice keeps what is valid.
 	doc = s.page(t, catalog+"?sort=prize&id=58", 400)
-	if got := attr(one(t, doc, func(n *html.Node) bool { return attr(n, "aria-label") == "Dismiss" }), "href"); got != "?id=58" {
+	if got := attr(one(t, doc, func(n *html.Node) bool { return attr(n, "aria-label") == "Dismiss" }),
+		"href"); got != "?id=58" {
 		t.Errorf("the notice is dismissed by %q", got)
 	}
 }
@@ -376,7 +390,8 @@ func TestBrowser_newVersion(t *testing.T) {
 	d.Title = "Another garden"
 	replace(s.library, d, records[:7])
 	got := words(s.page(t, catalog, 200))
-	if !strings.Contains(got, "Another garden") || !strings.Contains(got, "7 rows") || strings.Contains(got, "60 rows") {
+	if !strings.Contains(got, "Another garden") || !strings.Contains(got, "7 rows") ||
+		strings.Contains(got, "60 rows") {
 		t.Errorf("the page still shows the old version: %.500s", got)
 	}
 }
@@ -395,8 +410,10 @@ func TestThemes(t *testing.T) {
 // FuzzURL checks that no URL causes an internal error or unsafe HTML.
 func FuzzURL(f *testing.F) {
 	for _, raw := range []string{
-		"category=fern&sort=price", "_record=3&_facet=price&_column=title&_pin=price&_distributions=1", "%zz", "search=%22a", "price[gte]=<script>", "a[eq]=1&page=2",
-		"_facet=category&category=\"><script>alert(1)</script>", "=&=&&", "page=9999999999&per_page=0", "_columns=price&_columns=tags&category=fern", "_more=tags&_values=w&_find=a",
+		"category=fern&sort=price", "_record=3&_facet=price&_column=title&_pin=price&_distributions=1", "%zz",
+		"search=%22a", "price[gte]=<script>", "a[eq]=1&page=2",
+		"_facet=category&category=\"><script>alert(1)</script>", "=&=&&", "page=9999999999&per_page=0",
+		"_columns=price&_columns=tags&category=fern", "_more=tags&_values=w&_find=a",
 	} {
 		f.Add(raw)
 	}
@@ -405,7 +422,8 @@ func FuzzURL(f *testing.F) {
 		for _, ref := range []string{"garden/catalog", "evil/nasty"} {
 			for _, page := range []string{"", "/api", "/facets", "/distributions", "/fields", "/chart"} {
 				r := &http.Request{
-					Method: http.MethodGet, URL: &url.URL{Path: "/datasets/" + ref + page, RawQuery: raw}, Host: "herbarium.test",
+					Method: http.MethodGet, URL: &url.URL{Path: "/datasets/" + ref + page, RawQuery: raw},
+					Host:   "herbarium.test",
 					Header: http.Header{"Accept": {"text/html"}},
 				}
 				a := s.do(t, r.WithContext(t.Context()))

@@ -36,7 +36,8 @@ func TestCatalogue(t *testing.T) {
 	if when := attr(one(t, rows[2], tag("time", "")), "datetime"); when != "2026-03-20T08:30:00Z" {
 		t.Errorf("updated %s", when)
 	}
-	for search, want := range map[string]int{"garden": 1, "GRO gar": 1, "price": 1, "keyword": 0, "plants": 1, "staff": 1, "-": 0, "f1": 1, "  ": 5} {
+	for search, want := range map[string]int{"garden": 1, "GRO gar": 1, "price": 1, "keyword": 0, "plants": 1,
+		"staff": 1, "-": 0, "f1": 1, "  ": 5} {
 		if got := len(all(s.page(t, "/?search="+url.QueryEscape(search), 200), tag("li", "dataset"))); got != want {
 			t.Errorf("%q finds %d datasets, want %d", search, got, want)
 		}
@@ -54,7 +55,8 @@ func TestCatalogue_order(t *testing.T) {
 		}
 	})
 	for rawQuery, want := range map[string]string{
-		"":                 "empty[empty/none] evil[evil/nasty] garden[garden/catalog] locked[locked/staff] wide[wide/many]",
+		"": "empty[empty/none] evil[evil/nasty] garden[garden/catalog] locked[locked/staff] " +
+			"wide[wide/many]",
 		"?sort=rows":       "[garden/catalog evil/nasty locked/staff wide/many empty/none]",
 		"?sort=updated":    "[wide/many locked/staff garden/catalog evil/nasty empty/none]",
 		"?namespace=wide":  "wide[wide/many]",
@@ -121,14 +123,16 @@ func TestCatalogue_inline(t *testing.T) {
 	if len(hits) != 3 {
 		t.Fatalf("the page shows %d rows", len(hits))
 	}
-	if got, marks := words(hits[0]), all(hits[0], tag("mark", "")); got != "Plant 2 of the moss kind" || len(marks) != 1 || words(marks[0]) != "moss" {
+	if got, marks := words(hits[0]), all(hits[0], tag("mark", "")); got != "Plant 2 of the moss kind" ||
+		len(marks) != 1 || words(marks[0]) != "moss" {
 		t.Errorf("the first row is %q with %d marks", got, len(marks))
 	}
 	href := attr(one(t, hits[1], tag("a", "")), "href")
 	if got := words(one(t, s.page(t, href, 200), has("id", "record-title"))); got != "Plant 5 of the moss kind" {
 		t.Errorf("%s leads to %q", href, got)
 	}
-	if got := words(one(t, s.page(t, "/?search=wet", 200), tag("div", "hits"))); !strings.Contains(got, "Plant 2 of the moss kind tags shade,wet") {
+	if got := words(one(t, s.page(t, "/?search=wet", 200), tag("div", "hits"))); !strings.Contains(got,
+		"Plant 2 of the moss kind tags shade,wet") {
 		t.Errorf("a match in another column is shown as %q", got)
 	}
 	if got := words(one(t, doc, tag("p", "found"))); !strings.HasPrefix(got, "19 rows for “moss”") {
@@ -169,7 +173,8 @@ func TestCatalogue_entries(t *testing.T) {
 	if a := s.get(t, "/datasets/geo/trips/spark.svg"); a.status != 200 || !strings.Contains(a.body, "<path") {
 		t.Errorf("the small map: %d %s", a.status, a.body)
 	}
-	if got := words(one(t, s.page(t, "/datasets/plain/usgs_plants-2016", 200), tag("h1", ""))); got != "Usgs plants 2016" {
+	if got := words(one(t, s.page(t, "/datasets/plain/usgs_plants-2016", 200),
+		tag("h1", ""))); got != "Usgs plants 2016" {
 		t.Errorf("the heading is %q", got)
 	}
 }
@@ -177,9 +182,11 @@ func TestCatalogue_entries(t *testing.T) {
 func TestSpark(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	for path, drawn := range map[string]bool{"/datasets/garden/catalog": true, "/datasets/wide/many": true, "/datasets/empty/none": false} {
+	for path, drawn := range map[string]bool{"/datasets/garden/catalog": true, "/datasets/wide/many": true,
+		"/datasets/empty/none": false} {
 		a := s.get(t, path+"/spark.svg?v=v1")
-		if a.status != 200 || a.header.Get("Content-Type") != "image/svg+xml" || strings.Contains(a.body, "<path") != drawn {
+		if a.status != 200 || a.header.Get("Content-Type") != "image/svg+xml" ||
+			strings.Contains(a.body, "<path") != drawn {
 			t.Errorf("%s: %d %s %s", path, a.status, a.header.Get("Content-Type"), a.body)
 		}
 		if got := a.header.Get("Cache-Control"); got != "public, max-age=86400" {
@@ -203,7 +210,8 @@ func TestCatalogue_pages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		for i := range 100 {
-			l.Put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: string(rune('a'+i/26)) + string(rune('a'+i%26))}}, nil)
+			l.Put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: string(rune('a'+i/26)) + string(rune('a'+i%26))}},
+				nil)
 		}
 	})
 	shown := 0
@@ -228,13 +236,16 @@ func TestCatalogue_keywords(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		for name, keywords := range map[string]string{
-			"exact": `["plants"]`, "similar": `["plants of the world","plantsman","Plants"]`, "symbol": `["★"]`, "many": `["a","b","c","d","e","f","g"]`,
+			"exact": `["plants"]`, "similar": `["plants of the world","plantsman","Plants"]`, "symbol": `["★"]`,
+			"many": `["a","b","c","d","e","f","g"]`,
 		} {
-			d := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: name}, Fields: []herb.Field{field("plants", herb.TypeText)}}
+			d := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: name},
+				Fields: []herb.Field{field("plants", herb.TypeText)}}
 			d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"keywords":` + keywords + `}}`))
 			l.Put(d, nil)
 		}
-		locked := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: "locked"}, Access: herb.AccessKey, Fields: []herb.Field{field("a", herb.TypeText)}}
+		locked := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: "locked"}, Access: herb.AccessKey,
+			Fields: []herb.Field{field("a", herb.TypeText)}}
 		locked.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"keywords":["plants"]}}`))
 		l.Put(locked, nil)
 	})
@@ -285,7 +296,8 @@ type protectedMeanwhile struct {
 func (l *protectedMeanwhile) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
 	v, err := l.Library.Acquire(ctx, ref)
 	if ref.Namespace == "garden" {
-		if l.opened++; l.opened > 1 {
+		l.opened++
+		if l.opened > 1 {
 			v.Access = herb.AccessKey
 		}
 	}
@@ -301,7 +313,8 @@ func TestSearch_protectedMeanwhile(t *testing.T) {
 		o.Library = lib
 	})
 	a := s.get(t, "/?search=moss")
-	if a.status != 200 || lib.opened != 2 || strings.Contains(a.body, "of the moss kind") || strings.Contains(a.body, "of the <mark>moss</mark> kind") {
+	if a.status != 200 || lib.opened != 2 || strings.Contains(a.body, "of the moss kind") ||
+		strings.Contains(a.body, "of the <mark>moss</mark> kind") {
 		t.Errorf("%d, opened %d times, with rows", a.status, lib.opened)
 	}
 }

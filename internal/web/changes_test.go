@@ -28,7 +28,8 @@ type versionsSite struct {
 
 func newVersionsSite(t *testing.T) *versionsSite {
 	t.Helper()
-	l := versionstest.OpenLibrary(t, versionstest.OpenDB(t, t.TempDir()), versionstest.Options{Dir: t.TempDir(), Keep: 20})
+	l := versionstest.OpenLibrary(t, versionstest.OpenDB(t, t.TempDir()),
+		versionstest.Options{Dir: t.TempDir(), Keep: 20})
 	return &versionsSite{newSite(t, func(o *web.Options, _ *apitest.Library) {
 		o.Library, o.History, o.Changes = l, l.History, l.Comparisons()
 	}), l}
@@ -45,7 +46,8 @@ func (s *versionsSite) publish(t *testing.T, ref herb.Ref, access herb.Access, l
 	d.PrimaryKey = []string{d.Fields[0].Name}
 	_, err := s.library.Publish(t.Context(), versions.Publication{
 		Dataset: d, AccessSet: true, PublishOptions: versions.PublishOptions{
-			Message: "What is new" + string(access), Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
+			Message:  "What is new" + string(access),
+			Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
 		},
 		Records: func(yield func(herb.Record, error) bool) {
 			for _, line := range lines[1:] {
@@ -85,10 +87,12 @@ func TestChanges(t *testing.T) {
 	if a := s.get(t, stock+"/changes"); a.status != 404 || !strings.Contains(a.body, "nothing to compare") {
 		t.Errorf("one version: %d", a.status)
 	}
-	second := s.publish(t, stockRef(), "", "id|name|price|kind", "1|Rose|2.50|", "2|Fern|3|", "4|Moss|5|new", "5|Oak|9|tree")
+	second := s.publish(t, stockRef(), "", "id|name|price|kind", "1|Rose|2.50|", "2|Fern|3|", "4|Moss|5|new",
+		"5|Oak|9|tree")
 	id := func(key string) string { return strings.NewReplacer("FIRST", first, "SECOND", second).Replace(key) }
 	rows := []string{
-		"~ changed|Rose|1|old value 2 new value 2.50|empty", "~ changed|old value ␣Fern new value Fernonly invisible characters differ|2|3|empty",
+		"~ changed|Rose|1|old value 2 new value 2.50|empty",
+		"~ changed|old value ␣Fern new value Fernonly invisible characters differ|2|3|empty",
 		"− removed|Ivy|3|4|empty", "+ added|Moss|4|5|new", "~ changed|Oak|5|9|old value empty new value tree",
 	}
 	for i := range rows {
@@ -116,7 +120,8 @@ func TestChanges(t *testing.T) {
 		{"?_op=gone", 400, rows},
 	} {
 		page := s.page(t, stock+"/changes"+id(tt.query), tt.status)
-		if got := all(page, tag("table", "")); len(got) == 0 != (tt.rows == nil) || tt.rows != nil && !slices.Equal(changeLines(page), tt.rows) {
+		if got := all(page, tag("table", "")); len(got) == 0 != (tt.rows == nil) || tt.rows != nil &&
+			!slices.Equal(changeLines(page), tt.rows) {
 			t.Errorf("%s shows %q, want %q", tt.query, words(one(t, page, tag("div", "diff"))), tt.rows)
 		}
 		if alerts := len(all(page, tag("div", "notice"))); alerts > 0 != (tt.status == 400) {
@@ -133,41 +138,49 @@ func TestChanges(t *testing.T) {
 	if got := words(one(t, page, tag("ul", "notes"))); got != "+ New column kind − Removed column gone" {
 		t.Errorf("the fields are %q", got)
 	}
-	if got := words(one(t, page, func(n *html.Node) bool { return attr(n, "id") == "call" })); !strings.Contains(got, id("/api/v1/shop/stock/changes?_from=FIRST&_op=changed&per_page=50")) {
+	if got := words(one(t, page, func(n *html.Node) bool { return attr(n, "id") == "call" })); !strings.Contains(got,
+		id("/api/v1/shop/stock/changes?_from=FIRST&_op=changed&per_page=50")) {
 		t.Errorf("the call is %q", got)
 	}
 	var files []string
 	for _, a := range all(one(t, one(t, page, tag("details", "download")), tag("ul", "files")), tag("a", "")) {
 		files = append(files, s.get(t, attr(a, "href"), "Accept", "*/*").body)
 	}
-	if want := "id,name,price,kind,_deleted\r\n1,Rose,2.50,,false\r\n2,Fern,3,,false\r\n5,Oak,9,tree,false\r\n"; len(files) != 2 || files[0] != want || strings.Count(files[1], "\n") != 4 {
+	if want := "id,name,price,kind,_deleted\r\n1,Rose,2.50,,false\r\n2,Fern,3,,false\r\n5,Oak,9,tree,false\r\n"; len(
+		files) != 2 || files[0] != want || strings.Count(files[1], "\n") != 4 {
 		t.Errorf("the files are %q", files)
 	}
 	if got := s.follow(t, stock+"/changes?_op=&_version="+second); got != stock+"/changes?_to="+second {
 		t.Errorf("a query with parameters without effect leads to %s", got)
 	}
-	if a := s.get(t, stock+"/changes?_from=20010101T133000Z-abcdefghij"); a.status != 410 || !strings.Contains(a.body, first) || !strings.Contains(a.body, `href="`+stock+`/versions"`) {
+	if a := s.get(t, stock+"/changes?_from=20010101T133000Z-abcdefghij"); a.status != 410 ||
+		!strings.Contains(a.body, first) || !strings.Contains(a.body, `href="`+stock+`/versions"`) {
 		t.Errorf("a version that is not kept: %d %s", a.status, a.body)
 	}
-	if a := s.get(t, stock+"/changes/facets?_facet=kind&_from="+first); a.status != 200 || !strings.Contains(a.body, "tree") {
+	if a := s.get(t, stock+"/changes/facets?_facet=kind&_from="+first); a.status != 200 ||
+		!strings.Contains(a.body, "tree") {
 		t.Errorf("the values of a filter: %d %s", a.status, a.body)
 	}
-	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "+1 added · ~3 changed · −1 removed") != 1 {
+	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); strings.Count(got,
+		"+1 added · ~3 changed · −1 removed") != 1 {
 		t.Errorf("the versions are %q", got)
 	}
 	_, err := s.library.Label(t.Context(), stockRef(), first, "2026-Q1")
 	must.NoError(t, err)
 	page = s.page(t, stock+"/changes?_from=2026-Q1&_op=added", 200)
-	if got := changeLines(page); !slices.Equal(got, rows[3:4]) || !strings.Contains(words(one(t, page, tag("aside", "timeline"))), "2026-Q1") {
+	if got := changeLines(page); !slices.Equal(got, rows[3:4]) ||
+		!strings.Contains(words(one(t, page, tag("aside", "timeline"))), "2026-Q1") {
 		t.Errorf("from a label: %q", got)
 	}
-	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); !strings.Contains(got, "2026-Q1") || strings.Count(got, "What is new") != 2 {
+	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); !strings.Contains(got,
+		"2026-Q1") || strings.Count(got, "What is new") != 2 {
 		t.Errorf("the versions are %q", got)
 	}
 	if got := changeLines(s.page(t, stock+"/history?id=1", 200)); !strings.Contains(got[1], "2026-Q1 What is new") {
 		t.Errorf("the history of a record is %q", got)
 	}
-	form := one(t, s.page(t, stock+"/versions?price=2.50", 200), func(n *html.Node) bool { return attr(n, "id") == "compare" })
+	form := one(t, s.page(t, stock+"/versions?price=2.50", 200),
+		func(n *html.Node) bool { return attr(n, "id") == "compare" })
 	if got := submit(t, form, "_from", first); got != stock+"/changes?_from="+first+"&price=2.50" {
 		t.Errorf("the form leads to %s", got)
 	}
@@ -181,7 +194,8 @@ func TestChanges_long(t *testing.T) {
 	s.publish(t, stockRef(), "", "id|text", "1|"+long+"old")
 	s.publish(t, stockRef(), "", "id|text", "1|"+long+"new", "2|"+long)
 	a := s.get(t, stock+"/changes")
-	if got := strings.Join(changeLines(parse(t, a.body)), "\n"); len(a.body) > 60_000 || !strings.Contains(got, "long old") || !strings.Contains(got, "long new") {
+	if got := strings.Join(changeLines(parse(t, a.body)), "\n"); len(a.body) > 60_000 ||
+		!strings.Contains(got, "long old") || !strings.Contains(got, "long new") {
 		t.Errorf("%d bytes: %q", len(a.body), got)
 	}
 	if a := s.get(t, stock+"/history?id=1"); a.status != 200 || len(a.body) > 60_000 {
@@ -201,7 +215,8 @@ func TestChanges_hostile(t *testing.T) {
 	}
 	from := s.publish(t, stockRef(), "", append([]string{fields}, before...)...)
 	s.publish(t, stockRef(), "", append([]string{fields + "|<b>"}, after[9:]...)...)
-	for _, path := range []string{"/changes", "/changes?_from=" + from + "&%22%3E%3Cscript%3E=x", "/changes?_op=%3Cscript%3E", "/history?id=9", "/versions"} {
+	for _, path := range []string{"/changes", "/changes?_from=" + from + "&%22%3E%3Cscript%3E=x",
+		"/changes?_op=%3Cscript%3E", "/history?id=9", "/versions"} {
 		a := s.get(t, stock+path)
 		if a.status != 200 && a.status != 400 {
 			t.Errorf("%s gives %d", path, a.status)
@@ -216,7 +231,8 @@ func TestRecordHistory(t *testing.T) {
 	t.Parallel()
 	s := newVersionsSite(t)
 	for _, lines := range [][]string{
-		{"id|name|gone", "1|Rose|secret", "2|Fern|x"}, {"id|name|price", "2|Fern|3"}, {"id|name|price", "1|Rose|2", "2|Fern|3"},
+		{"id|name|gone", "1|Rose|secret", "2|Fern|x"}, {"id|name|price", "2|Fern|3"},
+		{"id|name|price", "1|Rose|2", "2|Fern|3"},
 		{"id|name|price", "1|Rose|2", "2|Fern|4"}, {"id|name|price", "1|Rose|3", "2|Fern|4"},
 	} {
 		s.publish(t, stockRef(), "", lines...)
@@ -224,7 +240,8 @@ func TestRecordHistory(t *testing.T) {
 	page := s.page(t, stock+"/history?id=1", 200)
 	got := changeLines(page)
 	for i, want := range []string{
-		"~ changed|Rose|1|old value 2 new value 3", "no change|Rose|1|2", "+ added|Rose|1|2", "− removed|Rose|1|–empty", "earliest|Rose|1|–empty",
+		"~ changed|Rose|1|old value 2 new value 3", "no change|Rose|1|2", "+ added|Rose|1|2", "− removed|Rose|1|–empty",
+		"earliest|Rose|1|–empty",
 	} {
 		if i >= len(got) || !strings.HasSuffix(got[i], want) {
 			t.Errorf("row %d of %q is not %q", i, got, want)
@@ -237,7 +254,8 @@ func TestRecordHistory(t *testing.T) {
 		t.Error("the history has no title")
 	}
 	record := s.page(t, stock+"?id=1&_record=1", 200)
-	if !slices.ContainsFunc(all(record, tag("a", "")), func(a *html.Node) bool { return attr(a, "href") == stock+"/history?id=1" }) {
+	if !slices.ContainsFunc(all(record, tag("a", "")),
+		func(a *html.Node) bool { return attr(a, "href") == stock+"/history?id=1" }) {
 		t.Error("the record does not link to its history")
 	}
 	for query, status := range map[string]int{"?id=9": 404, "": 400, "?name=Rose": 400, "?id=1&name=Rose": 400} {
@@ -255,7 +273,8 @@ func TestChanges_access(t *testing.T) {
 	open := s.publish(t, ref, "", "id|name", "1|Ana", "2|Bo")
 	s.publish(t, ref, "", "id|name", "1|Ana", "2|Cy")
 	query := "/changes?_from=" + locked
-	for _, target := range []string{query, query + "&_to=" + open, "/changes?_from=" + open + "&_to=" + locked, "/changes/facets?_facet=name&_from=" + locked} {
+	for _, target := range []string{query, query + "&_to=" + open, "/changes?_from=" + open + "&_to=" + locked,
+		"/changes/facets?_facet=name&_from=" + locked} {
 		a := s.get(t, path+target)
 		if a.status != 401 || strings.Contains(a.body, "Secretive") {
 			t.Errorf("%s without a key: %d", target, a.status)
@@ -265,11 +284,13 @@ func TestChanges_access(t *testing.T) {
 			t.Errorf("%s with the key: %d, %s", target, a.status, cached)
 		}
 	}
-	if a := s.get(t, path+"/changes?_from="+open); a.status != 200 || strings.Contains(a.header.Get("Cache-Control"), "private") {
+	if a := s.get(t, path+"/changes?_from="+open); a.status != 200 ||
+		strings.Contains(a.header.Get("Cache-Control"), "private") {
 		t.Errorf("two open versions: %d %v", a.status, a.header)
 	}
 	history := s.page(t, path+"/history?id=1", 200)
-	if got := changeLines(history); len(got) != 2 || !strings.Contains(got[1], "earliest") || strings.Contains(textOf(history), "Secretive") {
+	if got := changeLines(history); len(got) != 2 || !strings.Contains(got[1], "earliest") ||
+		strings.Contains(textOf(history), "Secretive") {
 		t.Errorf("the history without a key is %q", got)
 	}
 	a := s.get(t, path+"/history?id=1", as(staffKey)...)
@@ -278,14 +299,16 @@ func TestChanges_access(t *testing.T) {
 	}
 	s.page(t, path+"/changes?_to="+open, 404)
 	for _, page := range []string{"/versions", "/changes?_from=" + open, "/history?id=1", "?_version=" + open} {
-		if a := s.get(t, path+page); a.status != 200 || strings.Contains(a.body, locked) || strings.Contains(a.body, "of 3") {
+		if a := s.get(t, path+page); a.status != 200 || strings.Contains(a.body, locked) ||
+			strings.Contains(a.body, "of 3") {
 			t.Errorf("%s without a key: %d; it lists a version that requires one", page, a.status)
 		}
 		if a := s.get(t, path+page, as(staffKey)...); !strings.HasPrefix(a.header.Get("Cache-Control"), "private") {
 			t.Errorf("%s with the key: %v", page, a.header)
 		}
 	}
-	if got := words(one(t, s.page(t, path+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "removed") != 1 || strings.Count(got, "Show rows") != 2 {
+	if got := words(one(t, s.page(t, path+"/versions", 200), tag("ol", "versions"))); strings.Count(got,
+		"removed") != 1 || strings.Count(got, "Show rows") != 2 {
 		t.Errorf("the versions without a key are %q", got)
 	}
 	if a := s.get(t, path+"/versions", as(staffKey)...); !strings.Contains(a.body, locked) {
@@ -298,7 +321,8 @@ func TestChanges_access(t *testing.T) {
 			body.Set(attr(in, "name"), attr(in, "value"))
 		}
 	}
-	r := httptest.NewRequest(http.MethodPost, "http://herbarium.test"+path+"/key", io.NopCloser(strings.NewReader(body.Encode())))
+	r := httptest.NewRequest(http.MethodPost, "http://herbarium.test"+path+"/key",
+		io.NopCloser(strings.NewReader(body.Encode())))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", "http://herbarium.test")
 	if a := s.do(t, r); a.status != 303 || a.header.Get("Location") != path+query {
@@ -321,10 +345,12 @@ func TestVersions_withdrawn(t *testing.T) {
 	}
 	must.NoError(t, s.library.Withdraw(t.Context(), stockRef(), first))
 	page = s.get(t, stock+"/versions")
-	if section := words(one(t, parse(t, page.body), func(n *html.Node) bool { return n.Data == "section" })); !strings.Contains(section, first+", published on") {
+	if section := words(one(t, parse(t, page.body),
+		func(n *html.Node) bool { return n.Data == "section" })); !strings.Contains(section, first+", published on") {
 		t.Errorf("the page names %q", section)
 	}
-	for _, path := range []string{"?_version=" + first, "/about?_version=" + first, "/changes?_from=" + first, "/map?_version=" + first} {
+	for _, path := range []string{"?_version=" + first, "/about?_version=" + first, "/changes?_from=" + first,
+		"/map?_version=" + first} {
 		if a := s.get(t, stock+path); a.status != 410 || !strings.Contains(a.body, "was withdrawn") {
 			t.Errorf("%s: %d", path, a.status)
 		}
@@ -332,7 +358,8 @@ func TestVersions_withdrawn(t *testing.T) {
 	third := s.publish(t, stockRef(), herb.AccessOpen, "id|name", "1|Rose", "4|Oak")
 	s.publish(t, stockRef(), herb.AccessOpen, "id|name", "1|Rose", "5|Elm")
 	must.NoError(t, s.library.Withdraw(t.Context(), stockRef(), third))
-	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "Same columns") != 1 {
+	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); strings.Count(got,
+		"Same columns") != 1 {
 		t.Errorf("the version after a withdrawn one is said to be the same: %q", got)
 	}
 }

@@ -21,16 +21,18 @@ import (
 
 // prices returns the closing prices of two shares on 5,105 weekdays.
 func prices() (d herb.Dataset, records []herb.Record) {
-	d = herb.Dataset{Ref: herb.Ref{Namespace: "market", Name: "prices"}, Title: "Prices", Version: "v1", Fields: []herb.Field{
-		field("date", herb.TypeDate), field("close", herb.TypeNumber), field("share", herb.TypeText),
-	}}
+	d = herb.Dataset{Ref: herb.Ref{Namespace: "market", Name: "prices"}, Title: "Prices", Version: "v1",
+		Fields: []herb.Field{
+			field("date", herb.TypeDate), field("close", herb.TypeNumber), field("share", herb.TypeText),
+		}}
 	day := time.Date(2006, 1, 2, 0, 0, 0, 0, time.UTC)
 	for i := 0; i < 5105; day = day.AddDate(0, 0, 1) {
 		if day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
 			continue
 		}
 		value := 3000 + 1900*math.Sin(float64(i)/700) + float64(i*7919%97)
-		records = append(records, herb.Record{day.Format(time.DateOnly), strconv.FormatFloat(value, 'f', 2, 64), "A & B"})
+		records = append(records,
+			herb.Record{day.Format(time.DateOnly), strconv.FormatFloat(value, 'f', 2, 64), "A & B"})
 		records = append(records, herb.Record{day.Format(time.DateOnly), strconv.FormatFloat(value/2, 'f', 2, 64), "C"})
 		i++
 	}
@@ -124,7 +126,8 @@ func comparePoints(t *testing.T, name string, figure *html.Node, lines [][][2]fl
 			t.Fatal(err)
 		}
 		x := first + (last-first)*day.Sub(from).Hours()/to.Sub(from).Hours()
-		if got := value(point[1]); math.Abs(got-number(t, row[len(row)-1])) > (v1-v0)/1000 || math.Abs(x-point[0]) > 0.11 {
+		if got := value(point[1]); math.Abs(got-number(t, row[len(row)-1])) > (v1-v0)/1000 ||
+			math.Abs(x-point[0]) > 0.11 {
 			t.Fatalf("%s: %v is drawn at %v, which is %v; want x %v", name, row, point, got, x)
 		}
 	}
@@ -147,7 +150,8 @@ func compareCall(t *testing.T, s *site, address string, rows [][]string) {
 		t.Fatal(err)
 	}
 	if len(response.Data) != len(rows) || response.Meta.Groups != len(rows) {
-		t.Fatalf("%s returns %d of %d groups, the CSV file %d", address, len(response.Data), response.Meta.Groups, len(rows))
+		t.Fatalf("%s returns %d of %d groups, the CSV file %d", address, len(response.Data),
+			response.Meta.Groups, len(rows))
 	}
 	for i, row := range rows {
 		if got := fmt.Sprint(append(response.Data[i].By, response.Data[i].Values...)); got != fmt.Sprint(row) {

@@ -48,22 +48,26 @@ func TestChart(t *testing.T) {
 		t.Errorf("rows (-want +got)\n%s", diff)
 	}
 	wide := one(t, doc, tag("svg", "wide"))
-	if got := attr(one(t, wide, has("role", "img")), "aria-label"); got != "Bars of 2 groups. Highest: fern: 19. Lowest: fern: 19." {
+	if got := attr(one(t, wide, has("role", "img")),
+		"aria-label"); got != "Bars of 2 groups. Highest: fern: 19. Lowest: fern: 19." {
 		t.Errorf("the chart is described as %q", got)
 	}
 	hits := all(wide, tag("a", ""))
 	if len(hits) != 2 || attr(hits[0], "aria-label") != "fern: 19" {
 		t.Fatalf("%d parts can be clicked", len(hits))
 	}
-	if _, total := s.listing(t, catalog+"/data"+strings.TrimSuffix(attr(hits[1], "href"), "&_by=category")); total != 19 {
+	if _, total := s.listing(t, catalog+"/data"+strings.TrimSuffix(attr(hits[1], "href"),
+		"&_by=category")); total != 19 {
 		t.Errorf("%s has %d rows", attr(hits[1], "href"), total)
 	}
 	for _, a := range all(one(t, doc, tag("nav", "tabs")), tag("a", "")) {
-		if name := words(a); (name == "Table" || name == "Chart") && !strings.Contains(attr(a, "href"), "category=fern&category=moss&search=kind&_by=category") {
+		if name := words(a); (name == "Table" || name == "Chart") &&
+			!strings.Contains(attr(a, "href"), "category=fern&category=moss&search=kind&_by=category") {
 			t.Errorf("the tab %s leads to %s", name, attr(a, "href"))
 		}
 	}
-	if got := words(one(t, doc, has("id", "call"))); !strings.HasPrefix(got, "GET /api/v1/garden/catalog/aggregate?category=fern&category=moss&search=kind&_by=category&_measure=count&_sort=-count&_top=20") {
+	if got := words(one(t, doc, has("id", "call"))); !strings.HasPrefix(got,
+		"GET /api/v1/garden/catalog/aggregate?category=fern&category=moss&search=kind&_by=category&_measure=count&_sort=-count&_top=20") {
 		t.Errorf("the call is %q", got)
 	}
 }
@@ -72,7 +76,8 @@ func TestChart(t *testing.T) {
 func TestChart_call(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	for _, query := range []string{"", "?_by=category", "?_by=date%3Amonth&_by=category&_measure=sum%3Aprice", "?_measure=mean%3Aprice", "?_by=price%3A5000&category=fern"} {
+	for _, query := range []string{"", "?_by=category", "?_by=date%3Amonth&_by=category&_measure=sum%3Aprice",
+		"?_measure=mean%3Aprice", "?_by=price%3A5000&category=fern"} {
 		doc := s.page(t, catalog+"/chart"+query, 200)
 		address := attr(one(t, one(t, doc, has("id", "call")), tag("code", "")), "data-url")
 		u, err := url.Parse(address)
@@ -86,11 +91,13 @@ func TestChart_call(t *testing.T) {
 			file := s.get(t, attr(a, "href"))
 			switch words(a) {
 			case "CSV":
-				if file.status != 200 || file.header.Get("Content-Disposition") != "attachment" || !strings.HasPrefix(file.header.Get("Content-Type"), "text/csv") {
+				if file.status != 200 || file.header.Get("Content-Disposition") != "attachment" ||
+					!strings.HasPrefix(file.header.Get("Content-Type"), "text/csv") {
 					t.Errorf("%s: %d %v", attr(a, "href"), file.status, file.header)
 				}
 			case "SVG":
-				if file.status != 200 || file.header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(file.body, "The garden, ") || strings.Contains(file.body, "var(") {
+				if file.status != 200 || file.header.Get("Content-Type") != "image/svg+xml" ||
+					!strings.Contains(file.body, "The garden, ") || strings.Contains(file.body, "var(") {
 					t.Errorf("%s: %d %.300s", attr(a, "href"), file.status, file.body)
 				}
 			}
@@ -114,7 +121,8 @@ func TestChart_file(t *testing.T) {
 	}
 	for _, i := range images {
 		a := s.get(t, attr(i, "src"))
-		if a.status != 200 || a.header.Get("Cache-Control") != "public, max-age=86400" || !strings.Contains(a.body, `viewBox="0 0 124 46"`) {
+		if a.status != 200 || a.header.Get("Cache-Control") != "public, max-age=86400" ||
+			!strings.Contains(a.body, `viewBox="0 0 124 46"`) {
 			t.Errorf("%s: %d %v %.200s", attr(i, "src"), a.status, a.header, a.body)
 		}
 		if again := s.get(t, attr(i, "src"), "If-None-Match", a.header.Get("Etag")); again.status != 304 {
@@ -127,7 +135,8 @@ func TestChart_invalid(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for query, want := range map[string]string{
-		"?_by=categry": "did you mean \"category\"?", "?_measure=sum%3Atitle": "fields with a sum", "?_kind=pie": "one of: lines, bars", "?colour=red": "colour",
+		"?_by=categry": "did you mean \"category\"?", "?_measure=sum%3Atitle": "fields with a sum",
+		"?_kind=pie": "one of: lines, bars", "?colour=red": "colour",
 		"?price%5Bgte%5D=x&_by=category": "price[gte]",
 	} {
 		doc := s.page(t, catalog+"/chart"+query, 400)
@@ -146,7 +155,8 @@ func TestChart_invalid(t *testing.T) {
 	} {
 		doc := s.page(t, catalog+"/chart"+query, 400)
 		toast := one(t, doc, tag("div", "toast"))
-		if got := words(toast); !strings.Contains(got, "_zone: _zone has no effect") || attr(one(t, toast, tag("a", "x")), "href") != want || len(groupsOf(t, doc)) == 0 {
+		if got := words(toast); !strings.Contains(got, "_zone: _zone has no effect") ||
+			attr(one(t, toast, tag("a", "x")), "href") != want || len(groupsOf(t, doc)) == 0 {
 			t.Errorf("%s: %q, want %s", query, got, want)
 		}
 	}
@@ -167,7 +177,8 @@ func TestChart_noZone(t *testing.T) {
 	replace(s.library, d, []herb.Record{{"2024-05-01 10:00:00"}, {"2024-05-02 11:00:00"}})
 	doc := s.page(t, catalog+"/chart?_by=at%3Aday&_zone=Europe%2FBerlin", 400)
 	toast := one(t, doc, tag("div", "toast"))
-	if got := words(toast); !strings.Contains(got, "_zone: _zone has no effect") || attr(one(t, toast, tag("a", "x")), "href") != "?_by=at%3Aday" || len(groupsOf(t, doc)) != 2 {
+	if got := words(toast); !strings.Contains(got, "_zone: _zone has no effect") ||
+		attr(one(t, toast, tag("a", "x")), "href") != "?_by=at%3Aday" || len(groupsOf(t, doc)) != 2 {
 		t.Errorf("%q", got)
 	}
 }
@@ -178,9 +189,12 @@ func TestChart_everyDataset(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for path, want := range map[string]string{
-		"/datasets/empty/none/chart": "No rows match.", "/datasets/empty/none/chart?_measure=count": "0", "/datasets/empty/none/chart?_measure=distinct%3Aa": "0",
-		"/datasets/wide/many/chart": "", "/datasets/evil/nasty/chart": "", "/datasets/evil/nasty/chart?_by=tags&_by=page": "", catalog + "/chart?search=nosuchword": "No rows match.",
-		catalog + "/chart?search=nosuchword&_by=date%3Amonth&_by=category": "No rows match.", catalog + "/chart?search=nosuchword&_by=category&_by=tags&_kind=table": "",
+		"/datasets/empty/none/chart": "No rows match.", "/datasets/empty/none/chart?_measure=count": "0",
+		"/datasets/empty/none/chart?_measure=distinct%3Aa": "0",
+		"/datasets/wide/many/chart":                        "", "/datasets/evil/nasty/chart": "",
+		"/datasets/evil/nasty/chart?_by=tags&_by=page": "", catalog + "/chart?search=nosuchword": "No rows match.",
+		catalog + "/chart?search=nosuchword&_by=date%3Amonth&_by=category":     "No rows match.",
+		catalog + "/chart?search=nosuchword&_by=category&_by=tags&_kind=table": "",
 	} {
 		a := s.get(t, path)
 		doc := parse(t, a.body)
@@ -192,7 +206,8 @@ func TestChart_everyDataset(t *testing.T) {
 			t.Errorf("%s has %d bytes", path, len(a.body))
 		}
 	}
-	if a := s.get(t, "/datasets/evil/nasty/chart.svg?_by=tags"); a.status != 200 || strings.Contains(a.body, "<script") || strings.Contains(a.body, "\u202E") {
+	if a := s.get(t, "/datasets/evil/nasty/chart.svg?_by=tags"); a.status != 200 ||
+		strings.Contains(a.body, "<script") || strings.Contains(a.body, "\u202E") {
 		t.Errorf("the image of hostile values: %d %s", a.status, a.body)
 	}
 }
@@ -201,14 +216,17 @@ func TestChart_everyDataset(t *testing.T) {
 func TestChart_locked(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	paths := []string{"/datasets/locked/staff/chart", "/datasets/locked/staff/chart.svg", "/datasets/locked/staff/aggregate.csv?_by=name"}
+	paths := []string{"/datasets/locked/staff/chart", "/datasets/locked/staff/chart.svg",
+		"/datasets/locked/staff/aggregate.csv?_by=name"}
 	for _, path := range paths {
-		for cookie, status := range map[string]int{"": 401, "herbarium_key=" + otherKey: 403, "herbarium_key=" + staffKey: 200} {
+		for cookie, status := range map[string]int{"": 401, "herbarium_key=" + otherKey: 403, "herbarium_key=" +
+			staffKey: 200} {
 			a := s.get(t, path, "Cookie", cookie)
 			if a.status != status || status != 200 && strings.Contains(a.body, "Secretive") {
 				t.Errorf("%s with %q gives %d, want %d: %.200s", path, cookie, a.status, status, a.body)
 			}
-			if status == 200 && !strings.Contains(a.header.Get("Cache-Control"), "private") && !strings.Contains(a.header.Get("Cache-Control"), "no-store") {
+			if status == 200 && !strings.Contains(a.header.Get("Cache-Control"), "private") &&
+				!strings.Contains(a.header.Get("Cache-Control"), "no-store") {
 				t.Errorf("%s is cached: %v", path, a.header)
 			}
 		}
@@ -242,7 +260,8 @@ func TestAbout_charts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	d, records := garden()
-	d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:month","category"],"measure":"sum:price"},{"by":"gone"},{"measure":"mean:price"}]}}}`))
+	d.Descriptor = herb.NewDescriptor(
+		[]byte(`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:month","category"],"measure":"sum:price"},{"by":"gone"},{"measure":"mean:price"}]}}}`))
 	replace(s.library, d, records)
 	doc := s.page(t, catalog+"/about", 200)
 	var got []string
@@ -252,7 +271,8 @@ func TestAbout_charts(t *testing.T) {
 	}
 	want := []string{
 		"Rows by date per month as lines " + catalog + "/chart?_by=date%3Amonth",
-		"The sum of Price in € by date per month, split by category as lines " + catalog + "/chart?_by=date%3Amonth&_by=category&_measure=sum%3Aprice",
+		"The sum of Price in € by date per month, split by category as lines " + catalog +
+			"/chart?_by=date%3Amonth&_by=category&_measure=sum%3Aprice",
 		"The mean of Price in € " + catalog + "/chart?_measure=mean%3Aprice",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -261,7 +281,8 @@ func TestAbout_charts(t *testing.T) {
 	d, records = staff()
 	d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"herbarium":{"charts":[{"by":"name"}]}}}`))
 	replace(s.library, d, records)
-	if a := s.get(t, "/datasets/locked/staff/about"); strings.Contains(a.body, "Secretive") || strings.Contains(a.body, `id="charts"`) {
+	if a := s.get(t, "/datasets/locked/staff/about"); strings.Contains(a.body, "Secretive") ||
+		strings.Contains(a.body, `id="charts"`) {
 		t.Error("the description of a protected dataset shows values")
 	}
 }
@@ -305,19 +326,23 @@ func TestChart_manyColumns(t *testing.T) {
 	s := newSite(t, nil)
 	const path = "/datasets/wide/many/chart"
 	doc := s.page(t, path+"?_by=f7&f3=x", 200)
-	if box := one(t, doc, has("id", "set-by")); box.Data != "input" || attr(box, "value") != "f7" || attr(box, "list") != "columns-by" {
+	if box := one(t, doc, has("id", "set-by")); box.Data != "input" || attr(box, "value") != "f7" ||
+		attr(box, "list") != "columns-by" {
 		t.Errorf("the box is a %s with %q", box.Data, attr(box, "value"))
 	}
 	if n := len(all(one(t, doc, has("id", "columns-by")), tag("option", ""))); n < 100 || n > 500 {
 		t.Errorf("the list has %d columns", n)
 	}
-	for set, want := range map[string]string{"_set_by=f199": path + "?f3=x&_by=f199", "_set_by=F199": path + "?f3=x&_by=f199", "_set_by=": path + "?f3=x&_measure=count"} {
-		if a := s.get(t, path+"?_by=f7&f3=x&"+set); a.status != http.StatusSeeOther || a.header.Get("Location") != want {
+	for set, want := range map[string]string{"_set_by=f199": path + "?f3=x&_by=f199", "_set_by=F199": path +
+		"?f3=x&_by=f199", "_set_by=": path + "?f3=x&_measure=count"} {
+		if a := s.get(t, path+"?_by=f7&f3=x&"+set); a.status != http.StatusSeeOther ||
+			a.header.Get("Location") != want {
 			t.Errorf("%s: %d to %s, want %s", set, a.status, a.header.Get("Location"), want)
 		}
 	}
 	doc = s.page(t, path+"?_by=f7&f3=x&_set_by=nothing", 400)
-	if !strings.Contains(words(doc), `no column that suits "Group by" is called "nothing"`) || attr(one(t, doc, has("id", "set-by")), "value") != "f7" {
+	if !strings.Contains(words(doc), `no column that suits "Group by" is called "nothing"`) ||
+		attr(one(t, doc, has("id", "set-by")), "value") != "f7" {
 		t.Error("the page does not say that the column is unknown")
 	}
 }

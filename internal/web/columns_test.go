@@ -28,8 +28,9 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for query, want := range map[string]string{
-		"": "title id category price date url image tags", "_fields=tags%2Ctitle": "tags title", "_fields=tags%2Ctitle&_pin=title": "title tags",
-		"_pin=price": "price title id category date url image tags",
+		"": "title id category price date url image tags", "_fields=tags%2Ctitle": "tags title",
+		"_fields=tags%2Ctitle&_pin=title": "title tags",
+		"_pin=price":                      "price title id category date url image tags",
 	} {
 		if got := strings.Join(s.headers(t, catalog+"?"+query), " "); got != want {
 			t.Errorf("%s: columns are %s, want %s", query, got, want)
@@ -42,7 +43,8 @@ func TestColumns(t *testing.T) {
 		t.Errorf("columns are %v", got)
 	}
 	for _, path := range []string{
-		"/datasets/wide/many", "/datasets/wide/many?f1999=1999&f7=7", "/datasets/wide/many?_distributions=1", "/datasets/wide/many/api", "/datasets/wide/many/versions",
+		"/datasets/wide/many", "/datasets/wide/many?f1999=1999&f7=7", "/datasets/wide/many?_distributions=1",
+		"/datasets/wide/many/api", "/datasets/wide/many/versions",
 	} {
 		if size := len(s.get(t, path).body); size > 150_000 {
 			t.Errorf("%s has %d bytes", path, size)
@@ -58,7 +60,8 @@ func submit(t *testing.T, form *html.Node, button, value string, checked ...stri
 	for _, in := range all(form, tag("input", "")) {
 		isBox := attr(in, "type") == "checkbox" || attr(in, "type") == "radio"
 		isChecked := slices.ContainsFunc(in.Attr, func(a html.Attribute) bool { return a.Key == "checked" })
-		if name := attr(in, "name"); name != "" && (!isBox || isChecked || slices.Contains(checked, attr(in, "value"))) {
+		if name := attr(in, "name"); name != "" &&
+			(!isBox || isChecked || slices.Contains(checked, attr(in, "value"))) {
 			query.Add(name, attr(in, "value"))
 		}
 	}
@@ -87,13 +90,17 @@ func TestColumnMenu(t *testing.T) {
 		return one(t, one(t, s.page(t, path, 200), tag("details", "columns")), tag("form", ""))
 	}
 	summary := func(path string) string {
-		return words(one(t, s.page(t, path, 200), func(n *html.Node) bool { return n.Data == "summary" && attr(n.Parent, "id") == "columns" }))
+		return words(one(t, s.page(t, path, 200), func(n *html.Node) bool {
+			return n.Data == "summary" &&
+				attr(n.Parent, "id") == "columns"
+		}))
 	}
 	if got := summary("/datasets/wide/many"); got != "Columns 30 of 2,000" {
 		t.Errorf("the menu says %q", got)
 	}
 	first := menu(catalog + "?category=fern&_fields=title%2Cprice")
-	if got := s.follow(t, submit(t, first, "", "", "tags")); got != catalog+"?category=fern&_fields=title%2Cprice%2Ctags" {
+	if got := s.follow(t, submit(t, first, "", "", "tags")); got != catalog+
+		"?category=fern&_fields=title%2Cprice%2Ctags" {
 		t.Errorf("adding a column leads to %s", got)
 	}
 	if n := len(all(menu("/datasets/wide/many"), tag("label", ""))); n != 100 {
@@ -157,7 +164,8 @@ func TestColumnEvidence(t *testing.T) {
 		replace(l, d, records)
 	})
 	doc := s.page(t, catalog, 200)
-	for name, want := range map[string]string{"title": `text: 3 values are not numbers, the first "ca. 3"; 5–1,200 characters`, "price": "seen"} {
+	for name, want := range map[string]string{
+		"title": `text: 3 values are not numbers, the first "ca. 3"; 5–1,200 characters`, "price": "seen"} {
 		if got := words(one(t, one(t, doc, has("data-field", name)), tag("p", "evidence"))); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -195,7 +203,8 @@ func TestExceptions(t *testing.T) {
 	for _, filter := range []string{"", "&price[lt]=50000"} {
 		doc := s.page(t, catalog+"?_distributions=1"+filter, 200)
 		header := func(name string) *html.Node { return one(t, doc, has("data-field", name)) }
-		for name, want := range map[string]string{"title": "free text5–130 characters", "url": "60 values3–4 characters"} {
+		for name, want := range map[string]string{"title": "free text5–130 characters",
+			"url": "60 values3–4 characters"} {
 			if got := words(one(t, header(name), tag("p", "lab"))); got != want {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
@@ -218,16 +227,19 @@ func TestExceptions(t *testing.T) {
 		if got, want := attr(exceptions, "href"), "price=on+request&price=sold+out"; !strings.Contains(got, want) {
 			t.Errorf("the exceptions lead to %s", got)
 		}
-		if got := words(one(t, header("price"), tag("p", "evidence"))); got != "number: 60 of 60; 30 exceptions (on request: 20, sold out: 10)" {
+		if got := words(one(t, header("price"),
+			tag("p", "evidence"))); got != "number: 60 of 60; 30 exceptions (on request: 20, sold out: 10)" {
 			t.Errorf("the menu says %q", got)
 		}
 		word := one(t, one(t, header("title"), tag("p", "words")), tag("a", ""))
-		if got, want := attr(word, "href"), "title%5Bmatch%5D=moss"; !strings.Contains(got, want) || attr(word, "title") != "moss: 19 rows" {
+		if got, want := attr(word, "href"), "title%5Bmatch%5D=moss"; !strings.Contains(got, want) ||
+			attr(word, "title") != "moss: 19 rows" {
 			t.Errorf("the word leads to %s", got)
 		}
 	}
 	doc := s.page(t, catalog+"?_distributions=1&title[match]=moss", 200)
-	if got := attr(one(t, one(t, doc, has("id", "distribution-1")), has("aria-current", "true")), "href"); strings.Contains(got, "match") {
+	if got := attr(one(t, one(t, doc, has("id", "distribution-1")), has("aria-current", "true")),
+		"href"); strings.Contains(got, "match") {
 		t.Errorf("the chosen word leads to %s", got)
 	}
 }

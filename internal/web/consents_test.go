@@ -13,9 +13,11 @@ import (
 // changeRequiring returns a change that requires a consent.
 func changeRequiring(t *testing.T, consent herb.Consent) versions.Change {
 	t.Helper()
-	for _, kind := range []versions.ChangeKind{versions.FieldRemoved, versions.ExpectationFailed, versions.RowsExposed} {
+	for _, kind := range []versions.ChangeKind{versions.FieldRemoved, versions.ExpectationFailed,
+		versions.RowsExposed} {
 		for _, isExposure := range []bool{false, true} {
-			c := versions.Change{Kind: kind, Breaking: true, Exposure: isExposure, Message: "message of " + string(kind)}
+			c := versions.Change{Kind: kind, Breaking: true, Exposure: isExposure, Message: "message of " +
+				string(kind)}
 			if c.Consent() == consent {
 				return c
 			}
@@ -67,7 +69,8 @@ func TestReview_consents(t *testing.T) {
 	}
 	for _, c := range herb.Consents() {
 		s := newReview()
-		if a := s.post(t, draftPath+"/publish", form(c), as(sellsKey)...); a.status != 409 || !strings.Contains(a.body, c.Text().Refusal) || len(s.published) > 0 {
+		if a := s.post(t, draftPath+"/publish", form(c), as(sellsKey)...); a.status != 409 ||
+			!strings.Contains(a.body, c.Text().Refusal) || len(s.published) > 0 {
 			t.Errorf("without %s: %d, published %v", c, a.status, s.published)
 		}
 	}

@@ -19,7 +19,8 @@ func TestAbout(t *testing.T) {
 		d, records := garden()
 		d.Description = "# Plants\n\n**Grown** by [us](https://garden.example/)."
 		d.Fields[3].Description = "What it *costs*"
-		d.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["plants"],"homepage":"https://garden.example/home",
+		d.Descriptor = herb.NewDescriptor(
+			[]byte(`{"package":{"keywords":["plants"],"homepage":"https://garden.example/home",
 			"contributors":[{"title":"Ana","roles":["author"],"organization":"The Garden"}],
 			"sources":[{"title":"Old lists","path":"https://garden.example/lists"},{"title":"Attic","path":"javascript:alert(1)"}]},
 			"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`))
@@ -29,8 +30,10 @@ func TestAbout(t *testing.T) {
 	doc := s.page(t, "/datasets/garden/catalog/about", 200)
 	main := one(t, doc, tag("main", ""))
 	for _, want := range []string{
-		"Plants Grown by us.", "id primary key number", "Price in € What it costs", "LicenseCC0", "Homepagehttps://garden.example/home", "Old lists Attic",
-		"ContributorsAna author, The Garden", "Keywordsplants", "Content hashabc", "Versionv2", "7 of 8 columns have no empty values", "category 5% empty",
+		"Plants Grown by us.", "id primary key number", "Price in € What it costs", "LicenseCC0",
+		"Homepagehttps://garden.example/home", "Old lists Attic",
+		"ContributorsAna author, The Garden", "Keywordsplants", "Content hashabc", "Versionv2",
+		"7 of 8 columns have no empty values", "category 5% empty",
 		"category: three rows lack it", "https://garden.example/plants/1",
 	} {
 		if !strings.Contains(strings.ReplaceAll(words(main), " ", ""), strings.ReplaceAll(want, " ", "")) {
@@ -91,13 +94,16 @@ func TestOlderVersion(t *testing.T) {
 	if got := len(all(one(t, page, tag("tbody", "")), tag("tr", ""))); got != 2 {
 		t.Errorf("%d rows, want 2 of version v0", got)
 	}
-	if got := words(one(t, one(t, page, has("id", "call")), tag("code", ""))); got != "/api/v1/garden/catalog/data?kind=fern&per_page=50&_version=v0" {
+	if got := words(one(t, one(t, page, has("id", "call")),
+		tag("code", ""))); got != "/api/v1/garden/catalog/data?kind=fern&per_page=50&_version=v0" {
 		t.Errorf("the API call is %q", got)
 	}
 	for _, a := range all(page, tag("a", "")) {
 		href := attr(a, "href")
-		isLive := words(a) == "Show newest" || strings.HasPrefix(href, "#") || strings.HasPrefix(href, "http") || !strings.Contains(href, "?") && !strings.HasPrefix(href, path)
-		if href == "/?namespace=garden" || isLive || strings.Contains(href, datasets.FeedFile) { // a feed is about all versions
+		isLive := words(a) == "Show newest" || strings.HasPrefix(href, "#") || strings.HasPrefix(href, "http") ||
+			!strings.Contains(href, "?") && !strings.HasPrefix(href, path)
+		// a feed is about all versions
+		if href == "/?namespace=garden" || isLive || strings.Contains(href, datasets.FeedFile) {
 			continue
 		}
 		if !strings.Contains(href, "_version=v0") {
@@ -111,7 +117,8 @@ func TestOlderVersion(t *testing.T) {
 		}
 	}
 	for _, fragment := range []string{"/facets?_facet=kind&", "/distributions?_columns=kind&", "/fields?_find=kind&"} {
-		if a := s.get(t, path+fragment+"_version=v0"); a.status != 200 || !strings.Contains(a.body, "fern") && !strings.Contains(a.body, "kind") {
+		if a := s.get(t, path+fragment+"_version=v0"); a.status != 200 || !strings.Contains(a.body, "fern") &&
+			!strings.Contains(a.body, "kind") {
 			t.Errorf("%s: %d %.200s", fragment, a.status, a.body)
 		}
 	}
@@ -121,7 +128,8 @@ func TestOlderVersion(t *testing.T) {
 			t.Errorf("%s: no banner", tab)
 		}
 	}
-	if got := words(one(t, s.page(t, path+"/api?_version=v0", 200), has("id", "columns"))); !strings.Contains(got, "kind") || strings.Contains(got, "category") {
+	if got := words(one(t, s.page(t, path+"/api?_version=v0", 200), has("id", "columns"))); !strings.Contains(got,
+		"kind") || strings.Contains(got, "category") {
 		t.Errorf("the API reference lists %q", got)
 	}
 }
@@ -154,7 +162,8 @@ func TestVersionLinks(t *testing.T) {
 	before := s.get(t, path+"?_version=v0").header.Get("Etag")
 	replace(s.library, d, records)
 	if after := s.get(t, path+"?_version=v0", "If-None-Match", before); after.status != 200 {
-		t.Errorf("the page of an earlier version after a publish: %d, want 200 because its banner changes", after.status)
+		t.Errorf("the page of an earlier version after a publish: %d, want 200 because its banner changes",
+			after.status)
 	}
 }
 
@@ -178,17 +187,20 @@ func TestOlderVersionAccess(t *testing.T) {
 			}
 		}
 	}
-	if a := s.get(t, "/datasets/garden/catalog/about?_version=v0"); a.status != 200 || !strings.Contains(a.body, "@misc{garden-catalog-v0") || strings.Contains(a.body, "content hash") {
+	if a := s.get(t, "/datasets/garden/catalog/about?_version=v0"); a.status != 200 ||
+		!strings.Contains(a.body, "@misc{garden-catalog-v0") || strings.Contains(a.body, "content hash") {
 		t.Errorf("the description without a key: %d, without a citation or with a hash", a.status)
 	}
 	a := s.get(t, "/datasets/locked/staff?_version=v0", "Cookie", "herbarium_key="+staffKey)
-	if cache := a.header.Get("Cache-Control"); a.status != 200 || !strings.Contains(a.body, "Secretive Ana") || cache != "private, no-cache" {
+	if cache := a.header.Get("Cache-Control"); a.status != 200 || !strings.Contains(a.body, "Secretive Ana") ||
+		cache != "private, no-cache" {
 		t.Errorf("with a key: %d, Cache-Control: %s", a.status, cache)
 	}
 	if a := s.get(t, "/datasets/locked/staff?_version=v9"); a.status != 401 {
 		t.Errorf("an unknown version without a key: %d", a.status)
 	}
-	if got := attr(one(t, s.page(t, "/datasets/locked/staff?_version=v0", 401), has("name", "back")), "value"); got != "_version=v0" {
+	if got := attr(one(t, s.page(t, "/datasets/locked/staff?_version=v0", 401), has("name", "back")),
+		"value"); got != "_version=v0" {
 		t.Errorf("the form returns to %q", got)
 	}
 }

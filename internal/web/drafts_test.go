@@ -45,7 +45,8 @@ func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error
 
 func (f *fakeDrafts) MaxSize() int64 { return 2 << 30 }
 
-func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error) {
+func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version string,
+	given ...herb.Consent) (string, error) {
 	if f.err != nil {
 		return "", f.err
 	}
@@ -65,12 +66,14 @@ func (f *fakeDrafts) Unlabel(ctx context.Context, ref herb.Ref, version, label s
 	return f.changeLabels(ctx, "remove", ref, version, label)
 }
 
-func (f *fakeDrafts) changeLabels(ctx context.Context, what string, ref herb.Ref, version, label string) (string, error) {
+func (f *fakeDrafts) changeLabels(ctx context.Context, what string, ref herb.Ref, version,
+	label string) (string, error) {
 	f.labels = append(f.labels, strings.Join([]string{what, ref.String(), version, label, herb.ActorOf(ctx).ID}, " "))
 	return version, f.err
 }
 
-func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *receive.File, actor herb.Actor) (review.Draft, error) {
+func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *receive.File,
+	actor herb.Actor) (review.Draft, error) {
 	d := review.Draft{ID: draftID, Ref: ref, Owner: actor.ID, Name: file.Name, Size: file.Size}
 	f.created = append(f.created, d)
 	return d, f.err
@@ -118,7 +121,8 @@ func (f *fakeDrafts) Descriptor(context.Context, string) ([]byte, error) {
 	return []byte(`{"name": "nursery"}`), nil
 }
 
-func (f *fakeDrafts) Publish(_ context.Context, _ string, given versions.PublishOptions, live string, actor herb.Actor) (string, error) {
+func (f *fakeDrafts) Publish(_ context.Context, _ string, given versions.PublishOptions, live string,
+	actor herb.Actor) (string, error) {
 	words := []string{live, actor.ID}
 	for _, c := range given.Consents {
 		words = append(words, string(c))
@@ -168,17 +172,21 @@ func as(key string) []string { return []string{"Cookie", "herbarium_key=" + key}
 func stockReview() *review.Review {
 	r := &review.Review{
 		Draft: review.Draft{
-			ID: draftID, Ref: herb.Ref{Namespace: "nursery", Name: "stock"}, Owner: "sells00000", Name: "autumn-2026.xlsx", Size: 512_000,
+			ID: draftID, Ref: herb.Ref{Namespace: "nursery", Name: "stock"}, Owner: "sells00000",
+			Name: "autumn-2026.xlsx", Size: 512_000,
 			Created: time.Now().Add(-5 * time.Minute),
 		},
-		Live: "v1", Title: "What we sell", License: "CC-BY-4.0", Access: herb.AccessOpen, Key: []string{"code"}, Format: "xlsx, sheet Prices",
+		Live: "v1", Title: "What we sell", License: "CC-BY-4.0", Access: herb.AccessOpen, Key: []string{"code"},
+		Format:  "xlsx, sheet Prices",
 		Records: 4812, Unit: "row", LeftOut: 3,
 		Warnings: []string{"3 values of sold_since are missing"},
 		Changes: []versions.Change{
-			{Kind: versions.TypeChanged, Field: "price", Breaking: true, Message: `field "price" is a text instead of a number`},
+			{Kind: versions.TypeChanged, Field: "price", Breaking: true,
+				Message: `field "price" is a text instead of a number`},
 			{Kind: versions.FieldAdded, Field: "weight", Message: `field "weight" is added, a number`},
 		},
-		Compared: &herb.RecordChanges{Added: 1204, Removed: 12, Changed: 38, Unchanged: 3570, Fields: []herb.FieldChange{{Field: "price", Records: 35}, {Field: "where", Records: 4}}},
+		Compared: &herb.RecordChanges{Added: 1204, Removed: 12, Changed: 38, Unchanged: 3570,
+			Fields: []herb.FieldChange{{Field: "price", Records: 35}, {Field: "where", Records: 4}}},
 	}
 	names := []string{"Code", "Name", "Sold since", "Price", "Where", "Weight"}
 	for i, c := range []review.Column{
@@ -194,13 +202,16 @@ func stockReview() *review.Review {
 		r.Columns = append(r.Columns, c)
 	}
 	r.Rows = []review.Row{
-		{Kind: review.RowLeftOut, Number: 1, Reason: "title", Text: "Price list of the nursery on the hill, autumn 2026"},
+		{Kind: review.RowLeftOut, Number: 1, Reason: "title",
+			Text: "Price list of the nursery on the hill, autumn 2026"},
 		{Kind: review.RowLeftOut, Number: 2, Reason: "empty"},
 		{Kind: review.RowHeader, Number: 3, Cells: names},
 	}
 	for i, line := range []string{
-		"00041|Dog rose|01.03.2021|8,50 €|sun,hedge|1.2", "00042|Lady fern|15.09.2022|6,00 €|shade,pots|0.4", "00043|Hazel|02.11.2020|14,90 €|sun,hedge|3.0",
-		"00044|Wood anemone|20.04.2023|on request|shade|0.1", "00045|Field maple|12.10.2019|19,80 €|sun,hedge|4.1", "00046|Spindle||11,20 €|sun,shade|1.9",
+		"00041|Dog rose|01.03.2021|8,50 €|sun,hedge|1.2", "00042|Lady fern|15.09.2022|6,00 €|shade,pots|0.4",
+		"00043|Hazel|02.11.2020|14,90 €|sun,hedge|3.0",
+		"00044|Wood anemone|20.04.2023|on request|shade|0.1", "00045|Field maple|12.10.2019|19,80 €|sun,hedge|4.1",
+		"00046|Spindle||11,20 €|sun,shade|1.9",
 		"00047|Guelder rose|07.02.2024|12,40 €|shade,wet|2.2",
 	} {
 		row := review.Row{Kind: review.RowRecord, Number: 4 + i, Cells: strings.Split(line, "|")}
@@ -211,9 +222,11 @@ func stockReview() *review.Review {
 	}
 	r.Rows = append(r.Rows,
 		review.Row{Kind: review.RowGap, Count: 4804},
-		review.Row{Kind: review.RowRecord, Number: 4815, Cells: strings.Split("04852|Yew|30.09.2018|24,00 €|shade,hedge|5.5", "|")},
+		review.Row{Kind: review.RowRecord, Number: 4815,
+			Cells: strings.Split("04852|Yew|30.09.2018|24,00 €|shade,hedge|5.5", "|")},
 		review.Row{Kind: review.RowLeftOut, Number: 4816, Reason: "empty"},
-		review.Row{Kind: review.RowLeftOut, Number: 4817, Reason: "footnote", Text: "Prices include tax. Printed 14 Nov 2026."})
+		review.Row{Kind: review.RowLeftOut, Number: 4817, Reason: "footnote",
+			Text: "Prices include tax. Printed 14 Nov 2026."})
 	return r
 }
 

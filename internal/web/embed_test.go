@@ -28,8 +28,10 @@ func newMapSite(t testing.TB) *site {
 var embeddedPages = map[string]int{
 	framed: 200, framed + "?category=fern&search=plant&sort=price&per_page=10&page=2&_theme=dark": 200,
 	framed + "?search=zzz": 200, framed + "?sort=prize": 400, framed + "?page=99": 200,
-	framed + "/chart?_by=category": 200, framed + "/chart?_by=category&_by=tags&_kind=table": 200, framed + "/chart?_measure=mean:price": 200,
-	"/embed/evil/nasty": 200, "/embed/evil/nasty/chart": 200, "/embed/wide/many": 200, "/embed/empty/none": 200,
+	framed + "/chart?_by=category": 200, framed + "/chart?_by=category&_by=tags&_kind=table": 200,
+	framed + "/chart?_measure=mean:price": 200,
+	"/embed/evil/nasty":                   200, "/embed/evil/nasty/chart": 200, "/embed/wide/many": 200,
+	"/embed/empty/none":     200,
 	"/embed/geo/places/map": 200, "/embed/geo/places": 200,
 }
 
@@ -48,15 +50,18 @@ func TestEmbed(t *testing.T) {
 			continue
 		}
 		policy := a.header.Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors *;", "base-uri 'none'", "form-action 'none'"} {
+		for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors *;",
+			"base-uri 'none'", "form-action 'none'"} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s: the content policy lacks %s: %s", path, part, policy)
 			}
 		}
-		if strings.Contains(policy, "connect-src") || strings.Contains(policy, "unsafe") || a.header.Get("X-Frame-Options") != "" || a.header.Get("Set-Cookie") != "" {
+		if strings.Contains(policy, "connect-src") || strings.Contains(policy, "unsafe") ||
+			a.header.Get("X-Frame-Options") != "" || a.header.Get("Set-Cookie") != "" {
 			t.Errorf("%s: %v", path, a.header)
 		}
-		if vary := a.header.Get("Vary"); strings.Contains(vary, "Cookie") || status == 200 && a.header.Get("Cache-Control") != "no-cache" {
+		if vary := a.header.Get("Vary"); strings.Contains(vary, "Cookie") || status == 200 &&
+			a.header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: Vary is %q, Cache-Control %q", path, vary, a.header.Get("Cache-Control"))
 		}
 		doc := parse(t, a.body)
@@ -66,17 +71,20 @@ func TestEmbed(t *testing.T) {
 		})) > 0 {
 			t.Errorf("%s has %d main headings, or controls", path, n)
 		}
-		if scripts := all(doc, tag("script", "")); len(scripts) != 1 || !strings.HasSuffix(attr(scripts[0], "src"), "/embed.js") {
+		if scripts := all(doc, tag("script", "")); len(scripts) != 1 ||
+			!strings.HasSuffix(attr(scripts[0], "src"), "/embed.js") {
 			t.Errorf("%s has %d scripts", path, len(scripts))
 		}
 		for _, link := range all(doc, tag("a", "")) {
 			href := attr(link, "href")
-			if inFrame := attr(link, "target") == ""; inFrame != (strings.HasPrefix(href, "?") || strings.HasPrefix(href, "/embed/")) {
+			if inFrame := attr(link, "target") == ""; inFrame != (strings.HasPrefix(href, "?") ||
+				strings.HasPrefix(href, "/embed/")) {
 				t.Errorf("%s: the link to %s is in the frame: %v", path, href, inFrame)
 			}
 		}
 		source := one(t, one(t, doc, tag("header", "")), tag("a", ""))
-		if attr(source, "rel") != "noopener" || attr(source, "target") != "_blank" || s.get(t, attr(source, "href")).status != 200 {
+		if attr(source, "rel") != "noopener" || attr(source, "target") != "_blank" ||
+			s.get(t, attr(source, "href")).status != 200 {
 			t.Errorf("%s: the source is %v", path, source.Attr)
 		}
 	}
@@ -87,13 +95,15 @@ func TestEmbed_table(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	doc := s.page(t, framed+"?category=fern&search=plant&per_page=5&page=2&_theme=light", 200)
-	if attr(one(t, doc, tag("html", "")), "data-theme") != "light" || len(all(one(t, doc, tag("tbody", "")), tag("tr", ""))) != 5 {
+	if attr(one(t, doc, tag("html", "")), "data-theme") != "light" ||
+		len(all(one(t, doc, tag("tbody", "")), tag("tr", ""))) != 5 {
 		t.Error("the page has another theme or other rows")
 	}
 	if got := words(one(t, doc, tag("header", ""))); got != "The garden 19 of 60 rows Source (opens in a new tab)" {
 		t.Errorf("the line is %q", got)
 	}
-	if href := attr(one(t, one(t, doc, tag("header", "")), tag("a", "")), "href"); href != catalog+"?category=fern&search=plant" {
+	if href := attr(one(t, one(t, doc, tag("header", "")), tag("a", "")), "href"); href != catalog+
+		"?category=fern&search=plant" {
 		t.Errorf("the source is %s", href)
 	}
 	links := map[string]string{}
@@ -103,9 +113,11 @@ func TestEmbed_table(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"‹Previous page": "?category=fern&search=plant&per_page=5&_theme=light", "›Next page": "?category=fern&search=plant&per_page=5&page=3&_theme=light",
-		"×Remove the filter of category": "?search=plant&per_page=5&_theme=light", "×Remove the search": "?category=fern&per_page=5&_theme=light",
-		"title": "?category=fern&search=plant&per_page=5&sort=title&_theme=light",
+		"‹Previous page":                 "?category=fern&search=plant&per_page=5&_theme=light",
+		"›Next page":                     "?category=fern&search=plant&per_page=5&page=3&_theme=light",
+		"×Remove the filter of category": "?search=plant&per_page=5&_theme=light",
+		"×Remove the search":             "?category=fern&per_page=5&_theme=light",
+		"title":                          "?category=fern&search=plant&per_page=5&sort=title&_theme=light",
 	} {
 		if links[name] != want {
 			t.Errorf("%s leads to %s, want %s", name, links[name], want)
@@ -132,12 +144,15 @@ func TestEmbed_cookies(t *testing.T) {
 	a := s.get(t, framed)
 	for _, cookie := range []string{"herbarium_theme=dark", "herbarium_key=" + otherKey} {
 		b := s.get(t, framed, "Cookie", cookie)
-		if b.body != a.body || b.header.Get("Etag") != a.header.Get("Etag") || b.header.Get("Vary") != a.header.Get("Vary") {
+		if b.body != a.body || b.header.Get("Etag") != a.header.Get("Etag") ||
+			b.header.Get("Vary") != a.header.Get("Vary") {
 			t.Errorf("%s changes the page: %v", cookie, b.header)
 		}
 	}
 	tag := a.header.Get("Etag")
-	if tag == "" || s.get(t, framed, "If-None-Match", tag).status != 304 || s.get(t, catalog, "If-None-Match", tag).status != 200 || s.get(t, framed+"?_theme=dark", "If-None-Match", tag).status != 200 {
+	if tag == "" || s.get(t, framed, "If-None-Match", tag).status != 304 ||
+		s.get(t, catalog, "If-None-Match", tag).status != 200 ||
+		s.get(t, framed+"?_theme=dark", "If-None-Match", tag).status != 200 {
 		t.Errorf("the entity tag is %s", tag)
 	}
 }
@@ -161,10 +176,12 @@ func TestEmbed_rejected(t *testing.T) {
 	} {
 		for _, key := range []string{"", staffKey, otherKey} {
 			a := s.get(t, path, "Cookie", "herbarium_key="+key, "X-API-Key", key, "Authorization", "Bearer "+key)
-			if a.status != want.status || !strings.Contains(html.UnescapeString(a.body), want.message) || strings.Contains(a.body, "<form method=\"post\"") || strings.Contains(a.body, "Secretive") {
+			if a.status != want.status || !strings.Contains(html.UnescapeString(a.body), want.message) ||
+				strings.Contains(a.body, "<form method=\"post\"") || strings.Contains(a.body, "Secretive") {
 				t.Errorf("%s: %d %.600s", path, a.status, a.body)
 			}
-			if a.header.Get("X-Frame-Options") != "DENY" || !strings.Contains(a.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+			if a.header.Get("X-Frame-Options") != "DENY" ||
+				!strings.Contains(a.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 				t.Errorf("%s can be shown in a frame: %v", path, a.header)
 			}
 		}
@@ -197,21 +214,25 @@ func TestEmbed_sharing(t *testing.T) {
 			continue
 		}
 		frame := one(t, parse(t, textOf(codes[0])), tag("iframe", ""))
-		if attr(frame, "src") != "http://herbarium.test"+want || attr(frame, "title") == "" || attr(frame, "loading") != "lazy" || attr(frame, "width") != "100%" || attr(frame, "height") == "" {
+		if attr(frame, "src") != "http://herbarium.test"+want || attr(frame, "title") == "" ||
+			attr(frame, "loading") != "lazy" || attr(frame, "width") != "100%" || attr(frame, "height") == "" {
 			t.Errorf("%s: the frame has %v", path, frame.Attr)
 		}
 		if got := len(all(parse(t, textOf(codes[0])), func(n *html.Node) bool { return n.Data == "script" })); got > 0 {
 			t.Errorf("%s: the frame has scripts", path)
 		}
-		if script := textOf(codes[1]); !strings.Contains(script, `e.origin==="http://herbarium.test"`) || strings.Contains(script, "\n") {
+		if script := textOf(codes[1]); !strings.Contains(script, `e.origin==="http://herbarium.test"`) ||
+			strings.Contains(script, "\n") {
 			t.Errorf("%s: the script is %s", path, script)
 		}
-		if shown := s.get(t, want); shown.status != 200 || !strings.Contains(shown.header.Get("Content-Security-Policy"), "frame-ancestors *") {
+		if shown := s.get(t, want); shown.status != 200 ||
+			!strings.Contains(shown.header.Get("Content-Security-Policy"), "frame-ancestors *") {
 			t.Errorf("%s leads to %d", path, shown.status)
 		}
 	}
 	locked := s.get(t, "/datasets/locked/staff", "Cookie", "herbarium_key="+staffKey)
-	if strings.Contains(locked.body, "data-embed") || strings.Contains(locked.body, "&lt;iframe") || !strings.Contains(locked.body, "@misc{locked-staff") {
+	if strings.Contains(locked.body, "data-embed") || strings.Contains(locked.body, "&lt;iframe") ||
+		!strings.Contains(locked.body, "@misc{locked-staff") {
 		t.Error("a protected dataset offers a frame, or no citation")
 	}
 }
@@ -221,7 +242,8 @@ func citations(t *testing.T, n *html.Node) []string {
 	t.Helper()
 	var found []string
 	for _, code := range all(n, tag("code", "")) {
-		if text := textOf(code); regexp.MustCompile(`_version=|@misc`).MatchString(text) && !strings.Contains(text, "<") {
+		if text := textOf(code); regexp.MustCompile(`_version=|@misc`).MatchString(text) &&
+			!strings.Contains(text, "<") {
 			found = append(found, text)
 		}
 	}
@@ -232,7 +254,8 @@ func citations(t *testing.T, n *html.Node) []string {
 func TestCitations(t *testing.T) {
 	t.Parallel()
 	older, records := garden()
-	older.Descriptor = herb.NewDescriptor([]byte(`{"package":{"contributors":[{"title":"Ana & Bo","role":"author"},{"title":"Mia","role":"maintainer"}],"publisher":"City_of Ghent"}}`))
+	older.Descriptor = herb.NewDescriptor(
+		[]byte(`{"package":{"contributors":[{"title":"Ana & Bo","role":"author"},{"title":"Mia","role":"maintainer"}],"publisher":"City_of Ghent"}}`))
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) { keep(lib, older, "v0", records) })
 	for _, path := range []string{catalog, catalog + "?category=fern", catalog + "/chart", catalog + "/about"} {
 		part := s.page(t, path, 200)
@@ -240,7 +263,8 @@ func TestCitations(t *testing.T) {
 			part = one(t, part, has("id", id))
 		}
 		got := strings.Join(citations(t, part), "\n")
-		for _, want := range []string{"@misc{garden-catalog-v1,", "author = {{garden}}", "year = {2026}", "url = {http://herbarium.test" + catalog + "?_version=v1}",
+		for _, want := range []string{"@misc{garden-catalog-v1,", "author = {{garden}}", "year = {2026}",
+			"url = {http://herbarium.test" + catalog + "?_version=v1}",
 			"garden: The garden. 20 March 2026. Version v1, content hash abc. http://"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: the citations lack %s:\n%s", path, want, got)
@@ -249,13 +273,16 @@ func TestCitations(t *testing.T) {
 	}
 	doc := s.page(t, catalog+"/about?_version=v0", 200)
 	got := strings.Join(citations(t, one(t, doc, has("id", "cite"))), "\n")
-	for _, want := range []string{"@misc{garden-catalog-v0,", `author = {{Ana \& Bo}}`, `publisher = {City\_of Ghent}`, "Ana & Bo: The garden. City_of Ghent. 2 January 2025. Version v0, content hash abc. http://herbarium.test" + catalog + "?_version=v0"} {
+	for _, want := range []string{"@misc{garden-catalog-v0,", `author = {{Ana \& Bo}}`, `publisher = {City\_of Ghent}`,
+		"Ana & Bo: The garden. City_of Ghent. 2 January 2025. Version v0, content hash abc. http://herbarium.test" +
+			catalog + "?_version=v0"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the citations lack %s:\n%s", want, got)
 		}
 	}
 	locked := s.page(t, "/datasets/locked/staff/about", 200) // without a key
-	if got := strings.Join(citations(t, one(t, locked, has("id", "cite"))), "\n"); !strings.Contains(got, "Staff") || strings.Contains(got, "hash") {
+	if got := strings.Join(citations(t, one(t, locked, has("id", "cite"))), "\n"); !strings.Contains(got, "Staff") ||
+		strings.Contains(got, "hash") {
 		t.Errorf("without a key: %s", got)
 	}
 }
@@ -263,7 +290,8 @@ func TestCitations(t *testing.T) {
 // TestCitations_large checks that a title of megabytes does not become as many citations.
 func TestCitations_large(t *testing.T) {
 	t.Parallel()
-	d := herb.Dataset{Ref: herb.Ref{Namespace: "evil", Name: "large"}, Title: strings.Repeat(`}{\`, 700_000), Fields: []herb.Field{field("a", herb.TypeText)}}
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "evil", Name: "large"}, Title: strings.Repeat(`}{\`, 700_000),
+		Fields: []herb.Field{field("a", herb.TypeText)}}
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) { lib.Put(d, []herb.Record{{"x"}}) })
 	doc := s.page(t, "/datasets/evil/large", 200)
 	share := textOf(one(t, doc, has("id", "share")))

@@ -46,7 +46,8 @@ func TestFacets(t *testing.T) {
 	}{
 		{"_facet=category", "category", []string{"fern 19", "moss 19", "tree 19"}},
 		// The counts of a field ignore its own filter.
-		{"category=fern&sort=price&page=2&_facet=category", "category", []string{"fern 19 selected", "moss 19", "tree 19"}},
+		{"category=fern&sort=price&page=2&_facet=category", "category",
+			[]string{"fern 19 selected", "moss 19", "tree 19"}},
 		// No fern is wet; the selected value is listed so that it can be removed.
 		{"category=fern&tags=wet&_facet=tags", "tags", []string{"shade 19", "wet selected"}},
 		// The search in values ignores case and accents.
@@ -71,7 +72,8 @@ func TestFacets_more(t *testing.T) {
 	chip := one(t, s.page(t, "/datasets/evil/nasty?_facet=tags", 200), has("data-facet", "tags"))
 	few := len(valuesOf(t, chip))
 	button := one(t, chip, has("name", "_more"))
-	more := one(t, s.page(t, s.follow(t, submit(t, one(t, chip, tag("form", "")), "_more", attr(button, "value"))), 200), has("data-facet", "tags"))
+	more := one(t, s.page(t, s.follow(t, submit(t, one(t, chip, tag("form", "")), "_more", attr(button, "value"))),
+		200), has("data-facet", "tags"))
 	if n := len(valuesOf(t, more)); few != 12 || n <= few || len(all(more, has("name", "_more"))) != 0 {
 		t.Errorf("%d values are offered at first, then %d", few, n)
 	}
@@ -86,7 +88,8 @@ func TestFacets_pages(t *testing.T) {
 	for i := range 250 {
 		records = append(records, herb.Record{fmt.Sprintf("city %03d", i)}, herb.Record{fmt.Sprintf("city %03d", i)})
 	}
-	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "cities"}, Fields: []herb.Field{field("city", herb.TypeText)}}, records)
+	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "cities"},
+		Fields: []herb.Field{field("city", herb.TypeText)}}, records)
 	path := "/datasets/geo/cities?_facet=city&city=city+240"
 	var sizes []int
 	seen := map[string]bool{}
@@ -119,8 +122,10 @@ func TestFilters(t *testing.T) {
 	want := map[string]string{
 		"category": "values search:_values radio:_not radio:_not :category[contains] :category[prefix]",
 		"tags":     "values search:_values radio:_not radio:_not :tags[contains]",
-		"title":    "prefix :title[contains] :title[prefix]", "url": "prefix :url[contains] :url[prefix]", "image": "prefix :image[contains] :image[prefix]",
-		"id": "range text:id[gte] text:id[lte]", "price": "range text:price[gte] text:price[lte]", "date": "range date:date[gte] date:date[lte]",
+		"title":    "prefix :title[contains] :title[prefix]", "url": "prefix :url[contains] :url[prefix]",
+		"image": "prefix :image[contains] :image[prefix]",
+		"id":    "range text:id[gte] text:id[lte]", "price": "range text:price[gte] text:price[lte]",
+		"date": "range date:date[gte] date:date[lte]",
 	}
 	menu := one(t, s.page(t, catalog, 200), has("id", "filter-list"))
 	got := map[string]string{}
@@ -167,18 +172,22 @@ func TestExcludeValues(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for _, tt := range []struct{ from, not, want, chip string }{
-		{"category=fern&category=moss", "category", "category%5Bne%5D=fern&category%5Bne%5D=moss", "category is none of fern, moss"},
-		{"category%5Bne%5D=fern&category%5Bne%5D=moss", "", "category=fern&category=moss", "category is any of fern, moss"},
+		{"category=fern&category=moss", "category", "category%5Bne%5D=fern&category%5Bne%5D=moss",
+			"category is none of fern, moss"},
+		{"category%5Bne%5D=fern&category%5Bne%5D=moss", "", "category=fern&category=moss",
+			"category is any of fern, moss"},
 		{"category%5Bne%5D=fern", "category", "category%5Bne%5D=fern", "category is not fern"},
 		{"tags=rare", "tags", "tags%5Bne%5D=rare", "tags has none of rare"},
 	} {
 		form := one(t, s.page(t, catalog+"?"+tt.from, 200), tag("form", "filter"))
 		address := submit(t, form, "", "")
-		address = strings.NewReplacer("&_not=category", "", "_not=category&", "", "&_not=&", "&", "_not=&", "").Replace(address) + "&_not=" + tt.not
+		address = strings.NewReplacer("&_not=category", "", "_not=category&", "", "&_not=&", "&", "_not=&",
+			"").Replace(address) + "&_not=" + tt.not
 		if got := s.follow(t, address); sorted(got) != sorted(catalog+"?"+tt.want) {
 			t.Errorf("%s and not %q becomes %s, want %s", tt.from, tt.not, got, tt.want)
 		}
-		if got := words(one(t, one(t, s.page(t, catalog+"?"+tt.want, 200), tag("li", "chip")), tag("summary", ""))); got != tt.chip {
+		if got := words(one(t, one(t, s.page(t, catalog+"?"+tt.want, 200), tag("li", "chip")),
+			tag("summary", ""))); got != tt.chip {
 			t.Errorf("%s: the filter says %q, want %q", tt.want, got, tt.chip)
 		}
 	}
@@ -220,8 +229,10 @@ func TestCharts_histogram(t *testing.T) {
 		if !strings.Contains(attr(bar, "class"), "out") {
 			inside += n
 		}
-		if _, found := s.listing(t, "/api/v1/garden/catalog/data"+strings.Replace(attr(a, "href"), "&_distributions=1", "", 1)); found != n {
-			t.Errorf("the bar from %s to %s counts %d rows, its link leads to %d", attr(bar, "data-from"), attr(bar, "data-to"), n, found)
+		if _, found := s.listing(t, "/api/v1/garden/catalog/data"+strings.Replace(attr(a, "href"), "&_distributions=1",
+			"", 1)); found != n {
+			t.Errorf("the bar from %s to %s counts %d rows, its link leads to %d", attr(bar, "data-from"),
+				attr(bar, "data-to"), n, found)
 		}
 	}
 	_, all60 := s.listing(t, "/api/v1/garden/catalog/data?category=fern")
@@ -233,7 +244,8 @@ func TestCharts_histogram(t *testing.T) {
 	if n := len(all(s.distribution(t, query, "price"), tag("rect", "bar"))); n != len(all(chart, tag("rect", "bar"))) {
 		t.Errorf("the fragment has %d bars", n)
 	}
-	if len(all(chart, tag("rect", "ghost"))) == 0 || len(all(s.distribution(t, "", "price"), tag("rect", "ghost"))) != 0 {
+	if len(all(chart, tag("rect", "ghost"))) == 0 ||
+		len(all(s.distribution(t, "", "price"), tag("rect", "ghost"))) != 0 {
 		t.Error("all rows are drawn behind a chart of all rows, or not behind one of some rows")
 	}
 }
@@ -251,7 +263,8 @@ func TestCharts_kinds(t *testing.T) {
 	if diff := cmp.Diff(want, parts(s.distribution(t, "", "category"))); diff != "" {
 		t.Error(diff)
 	}
-	if got := words(s.distribution(t, "", "category")); !strings.Contains(got, "5% empty") || !strings.Contains(got, "fern 32%3 values") {
+	if got := words(s.distribution(t, "", "category")); !strings.Contains(got, "5% empty") ||
+		!strings.Contains(got, "fern 32%3 values") {
 		t.Errorf("the chart says %q", got)
 	}
 	if on := one(t, s.distribution(t, "category=moss", "category"), tag("a", "on")); attr(on, "data-value") != "moss" {
@@ -286,10 +299,13 @@ func TestFragments_errors(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for path, status := range map[string]int{
-		catalog + "/facets?_facet=category&colour=red": 400, catalog + "/facets?%zz": 400, "/datasets/garden/nothing/facets": 404,
+		catalog + "/facets?_facet=category&colour=red": 400, catalog + "/facets?%zz": 400,
+		"/datasets/garden/nothing/facets":           404,
 		"/datasets/locked/staff/facets?_facet=room": 401, catalog + "/facets?_facet=nothing": 200,
-		catalog + "/distributions?_columns=price&colour=red": 400, catalog + "/distributions?%zz": 400, "/datasets/locked/staff/distributions?_columns=room": 401,
-		catalog + "/distributions": 200, catalog + "/fields?%zz": 400, "/datasets/locked/staff/fields": 401,
+		catalog + "/distributions?_columns=price&colour=red": 400, catalog + "/distributions?%zz": 400,
+		"/datasets/locked/staff/distributions?_columns=room": 401,
+		catalog + "/distributions":                           200, catalog + "/fields?%zz": 400,
+		"/datasets/locked/staff/fields": 401,
 	} {
 		if a := s.get(t, path); a.status != status {
 			t.Errorf("%s gives %d, want %d", path, a.status, status)

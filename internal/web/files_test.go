@@ -17,13 +17,16 @@ import (
 func pictures() (open, locked herb.Dataset, rows, lockedRows []herb.Record) {
 	image := field("photo", herb.TypeText)
 	image.Filterable = false // pages show it regardless
-	open = herb.Dataset{Ref: herb.Ref{Namespace: "vault", Name: "pub"}, Fields: []herb.Field{field("title", herb.TypeText), image}}
+	open = herb.Dataset{Ref: herb.Ref{Namespace: "vault", Name: "pub"},
+		Fields: []herb.Field{field("title", herb.TypeText), image}}
 	for _, path := range []string{
-		"images/rose.svg", "images/a b%.PNG", "catalog.csv", ".git/x.svg", "images/.x.svg", "../outside.svg", "link.svg", "folder.svg", "large.png", "tulip.svg",
+		"images/rose.svg", "images/a b%.PNG", "catalog.csv", ".git/x.svg", "images/.x.svg", "../outside.svg",
+		"link.svg", "folder.svg", "large.png", "tulip.svg",
 	} {
 		rows = append(rows, herb.Record{"images/title.svg", path})
 	}
-	locked = herb.Dataset{Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Access: herb.AccessKey, Fields: open.Fields}
+	locked = herb.Dataset{Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Access: herb.AccessKey,
+		Fields: open.Fields}
 	return open, locked, rows, []herb.Record{{"Alice", "images/alice.svg"}}
 }
 
@@ -33,9 +36,11 @@ func TestFiles(t *testing.T) {
 	top := t.TempDir()
 	folder := filepath.Join(top, "garden")
 	for path, content := range map[string]string{
-		"garden/images/rose.svg": "<svg/>", "garden/images/a b%.PNG": "png", "garden/catalog.csv": "id\n1\n", "garden/.git/x.svg": "hidden",
-		"garden/images/.x.svg": "hidden", "garden/images/title.svg": "title", "garden/images/alice.svg": "alice", "garden/images/unnamed.svg": "unnamed",
-		"garden/images/old.svg": "old", "outside.svg": "outside", "garden/large.png": strings.Repeat("x", 4<<20+1),
+		"garden/images/rose.svg": "<svg/>", "garden/images/a b%.PNG": "png", "garden/catalog.csv": "id\n1\n",
+		"garden/.git/x.svg":    "hidden",
+		"garden/images/.x.svg": "hidden", "garden/images/title.svg": "title", "garden/images/alice.svg": "alice",
+		"garden/images/unnamed.svg": "unnamed",
+		"garden/images/old.svg":     "old", "outside.svg": "outside", "garden/large.png": strings.Repeat("x", 4<<20+1),
 	} {
 		name := filepath.Join(top, filepath.FromSlash(path))
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -81,14 +86,17 @@ func TestFiles(t *testing.T) {
 		{"protected dataset without a key", "locked/staff/files/images/alice.svg", "", http.StatusUnauthorized, ""},
 		{"protected dataset with a key", "locked/staff/files/images/alice.svg", staffKey, http.StatusOK, "alice"},
 		{"image of a protected dataset", "vault/pub/files/images/alice.svg", "", http.StatusNotFound, "no such image"},
-		{"image of a protected dataset, with its key", "vault/pub/files/images/alice.svg", staffKey, http.StatusNotFound, "no such image"},
-		{"image of an open dataset through a protected one", "locked/staff/files/images/rose.svg", staffKey, http.StatusNotFound, "no such image"},
+		{"image of a protected dataset, with its key", "vault/pub/files/images/alice.svg", staffKey,
+			http.StatusNotFound, "no such image"},
+		{"image of an open dataset through a protected one", "locked/staff/files/images/rose.svg", staffKey,
+			http.StatusNotFound, "no such image"},
 		{"image that no row names", "vault/pub/files/images/unnamed.svg", "", http.StatusNotFound, "no such image"},
 		{"image in a column of texts", "vault/pub/files/images/title.svg", "", http.StatusNotFound, "no such image"},
 		{"another spelling", "vault/pub/files/images/ROSE.svg", "", http.StatusNotFound, "no such image"},
 		{"image of another version", "vault/pub/files/images/old.svg", "", http.StatusNotFound, "no such image"},
 		{"image of an older version", "vault/pub/files/images/old.svg?_version=v0", "", http.StatusOK, "old"},
-		{"image of the live version in an older one", "vault/pub/files/images/rose.svg?_version=v0", "", http.StatusNotFound, "no such image"},
+		{"image of the live version in an older one", "vault/pub/files/images/rose.svg?_version=v0", "",
+			http.StatusNotFound, "no such image"},
 		{"dataset without images", "wide/many/files/images/rose.svg", "", http.StatusNotFound, "no such image"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,7 +104,8 @@ func TestFiles(t *testing.T) {
 			if a.status != tt.status || !strings.Contains(a.body, tt.body) {
 				t.Errorf("got %d %q, want %d %q", a.status, a.body, tt.status, tt.body)
 			}
-			if policy := a.header.Get("Content-Security-Policy"); a.status == http.StatusOK && !strings.Contains(policy, "sandbox") {
+			if policy := a.header.Get("Content-Security-Policy"); a.status == http.StatusOK &&
+				!strings.Contains(policy, "sandbox") {
 				t.Errorf("the content security policy is %q, want a sandbox", policy)
 			}
 		})
@@ -104,18 +113,22 @@ func TestFiles(t *testing.T) {
 	// Files are sent as a whole, and errors are those of every other path.
 	const image = "/datasets/vault/pub/files/images/rose.svg"
 	whole := s.get(t, image)
-	for _, header := range [][2]string{{"Range", "bytes=1-2"}, {"Range", "bytes=100-"}, {"If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"}} {
-		if a := s.get(t, image, header[0], header[1]); a.status != http.StatusOK || a.body != whole.body || a.header.Get("Content-Type") != "image/svg+xml" {
+	for _, header := range [][2]string{{"Range", "bytes=1-2"}, {"Range", "bytes=100-"},
+		{"If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"}} {
+		if a := s.get(t, image, header[0], header[1]); a.status != http.StatusOK || a.body != whole.body ||
+			a.header.Get("Content-Type") != "image/svg+xml" {
 			t.Errorf("%s: %s gives %d %q as %s", header[0], header[1], a.status, a.body, a.header.Get("Content-Type"))
 		}
 	}
-	if a := s.get(t, image, "If-None-Match", whole.header.Get("Etag")); a.status != http.StatusNotModified || a.body != "" {
+	if a := s.get(t, image, "If-None-Match", whole.header.Get("Etag")); a.status != http.StatusNotModified ||
+		a.body != "" {
 		t.Errorf("a known file gives %d %q", a.status, a.body)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "images", "rose.svg"), []byte("<svg></svg>"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.get(t, image, "If-None-Match", whole.header.Get("Etag")); a.status != http.StatusOK || a.body != "<svg></svg>" {
+	if a := s.get(t, image, "If-None-Match", whole.header.Get("Etag")); a.status != http.StatusOK ||
+		a.body != "<svg></svg>" {
 		t.Errorf("a changed file gives %d %q", a.status, a.body)
 	}
 	// The page of an older version links to the images of that version.

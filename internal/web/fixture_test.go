@@ -65,13 +65,16 @@ func setVersions(l *apitest.Library, version string) {
 
 // field returns a field that supports searching, filtering and sorting.
 func field(name string, t herb.Type) herb.Field {
-	return herb.Field{Name: name, Type: t, Searchable: t == herb.TypeText || t == herb.TypeList, Filterable: true, Sortable: true}
+	return herb.Field{Name: name, Type: t, Searchable: t == herb.TypeText || t == herb.TypeList, Filterable: true,
+		Sortable: true}
 }
 
 func garden() (herb.Dataset, []herb.Record) {
 	fields := []herb.Field{
-		field("id", herb.TypeNumber), field("title", herb.TypeText), field("category", herb.TypeText), field("price", herb.TypeNumber),
-		field("date", herb.TypeDate), field("url", herb.TypeText), field("image", herb.TypeText), field("tags", herb.TypeList),
+		field("id", herb.TypeNumber), field("title", herb.TypeText), field("category", herb.TypeText),
+		field("price", herb.TypeNumber),
+		field("date", herb.TypeDate), field("url", herb.TypeText), field("image", herb.TypeText),
+		field("tags", herb.TypeList),
 	}
 	fields[3].Title, fields[3].Description = "Price in €", "What it costs"
 	var records []herb.Record
@@ -81,23 +84,27 @@ func garden() (herb.Dataset, []herb.Record) {
 			category = ""
 		}
 		records = append(records, herb.Record{
-			fmt.Sprint(i + 1), fmt.Sprintf("Plant %d of the %s kind", i+1, category), category, fmt.Sprintf("%d.50", i*1000),
+			fmt.Sprint(i + 1), fmt.Sprintf("Plant %d of the %s kind", i+1, category), category,
+			fmt.Sprintf("%d.50", i*1000),
 			fmt.Sprintf("2024-%02d-%02d", i%12+1, i%28+1), fmt.Sprintf("https://garden.example/plants/%d", i+1),
 			fmt.Sprintf("https://garden.example/images/%d.jpg", i+1), []string{"shade", "shade,wet", "dry"}[i%3],
 		})
 	}
 	d := herb.Dataset{
-		Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Title: "The garden", Description: "What grows in it.", Access: herb.AccessOpen, Fields: fields,
+		Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Title: "The garden", Description: "What grows in it.",
+		Access: herb.AccessOpen, Fields: fields,
 	}
 	d.PrimaryKey = []string{"id"}
-	d.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["plants","garden"]},"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`))
+	d.Descriptor = herb.NewDescriptor(
+		[]byte(`{"package":{"keywords":["plants","garden"]},"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`))
 	d.Report = &herb.Report{Format: "csv", Rows: 60, Cells: "abc"}
 	for _, f := range fields {
 		distinct := map[string]int{"category": 3, "tags": 3, "date": 50, "price": 60}[f.Name]
 		if distinct == 0 {
 			distinct = 60
 		}
-		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: f.Name, Type: f.Type, Filled: 57, Distinct: distinct, Evidence: "seen"})
+		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: f.Name, Type: f.Type, Filled: 57,
+			Distinct: distinct, Evidence: "seen"})
 	}
 	return d, records
 }
@@ -115,16 +122,21 @@ func staff() (herb.Dataset, []herb.Record) {
 func hostile() []string {
 	return []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `javascript:alert(1)`, ` javascript:alert(1)`,
-		`data:text/html,<script>alert(1)</script>`, `https://a@evil.example/`, `https://x.example/"onmouseover="alert(1)`,
-		"\u202Eexe.gnp", "\u2066\u202Eabc", "</td></table><h1>gone", "{{.}}", "a\r\nb\tc\n\n d ", "nul\x00byte", "'`${1}`'",
-		"<!-- x", "]]>", "&lt;b&gt;", "<swap-mark>", "vbscript:x", "//evil.example/x.jpg", "http://plain.example/x.jpg", "\u0085\u2028\uFEFF",
+		`data:text/html,<script>alert(1)</script>`, `https://a@evil.example/`,
+		`https://x.example/"onmouseover="alert(1)`,
+		"\u202Eexe.gnp", "\u2066\u202Eabc", "</td></table><h1>gone", "{{.}}", "a\r\nb\tc\n\n d ",
+		"nul\x00byte", "'`${1}`'",
+		"<!-- x", "]]>", "&lt;b&gt;", "<swap-mark>", "vbscript:x", "//evil.example/x.jpg", "http://plain.example/x.jpg",
+		"\u0085\u2028\uFEFF",
 		strings.Repeat("long ", 400), "  ",
 	}
 }
 
 func evil() (herb.Dataset, []herb.Record) {
-	fields := []herb.Field{field(`"><script>alert(1)</script>`, herb.TypeText), field("image", herb.TypeText), field("tags", herb.TypeList),
-		field("_column", herb.TypeText), field("page", herb.TypeText), field("a[eq]", herb.TypeText), field("\u202Efield", herb.TypeText)}
+	fields := []herb.Field{field(`"><script>alert(1)</script>`, herb.TypeText), field("image", herb.TypeText),
+		field("tags", herb.TypeList),
+		field("_column", herb.TypeText), field("page", herb.TypeText), field("a[eq]", herb.TypeText),
+		field("\u202Efield", herb.TypeText)}
 	fields[1].Title, fields[1].Description = `<b onclick=alert(1)>`, "</dd><script>alert(2)</script>"
 	var records []herb.Record
 	for _, v := range hostile() {
@@ -134,10 +146,12 @@ func evil() (herb.Dataset, []herb.Record) {
 		Ref: herb.Ref{Namespace: "evil", Name: "nasty"}, Title: "</title><script>alert(1)</script>\u202Ex",
 		Description: `"><script>alert(1)</script>`, Fields: fields,
 	}
-	d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"licenses":[{"name":"<script>","path":"javascript:alert(1)"}],"keywords":["</script><script>alert(1)"]}}`))
+	d.Descriptor = herb.NewDescriptor(
+		[]byte(`{"resource":{"licenses":[{"name":"<script>","path":"javascript:alert(1)"}],"keywords":["</script><script>alert(1)"]}}`))
 	d.Report = &herb.Report{Format: "<script>alert(1)</script>", Notes: []string{"<script>alert(1)</script>"}}
 	for _, f := range fields {
-		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: f.Name, Distinct: 3, Min: "<script>", Evidence: "<script>"})
+		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: f.Name, Distinct: 3, Min: "<script>",
+			Evidence: "<script>"})
 	}
 	return d, records
 }
@@ -167,7 +181,8 @@ func newSite(t testing.TB, change func(*web.Options, *apitest.Library)) *site {
 	lib.Put(staff())
 	lib.Put(evil())
 	lib.Put(wide())
-	lib.Put(herb.Dataset{Ref: herb.Ref{Namespace: "empty", Name: "none"}, Fields: []herb.Field{field("a", herb.TypeText)}}, nil)
+	lib.Put(herb.Dataset{Ref: herb.Ref{Namespace: "empty", Name: "none"},
+		Fields: []herb.Field{field("a", herb.TypeText)}}, nil)
 	for _, v := range lib.Views {
 		d := v.Dataset
 		if d.Namespace == "wide" {
@@ -176,7 +191,8 @@ func newSite(t testing.TB, change func(*web.Options, *apitest.Library)) *site {
 		lib.Histories[d.Ref] = []versions.Version{{Dataset: d, Live: true}}
 	}
 	opts := web.Options{
-		Site:         httpapi.Site{Library: lib, History: lib.History, Version: "test", Agents: true, SearchBudget: time.Hour},
+		Site: httpapi.Site{Library: lib, History: lib.History, Version: "test", Agents: true,
+			SearchBudget: time.Hour},
 		Folder:       func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	}
@@ -203,7 +219,8 @@ func newAPI(t testing.TB, s httpapi.Site, pages httpapi.Pages) *httpapi.API {
 	}
 	api, err := httpapi.New(httpapi.Options{
 		Site: s, Keys: keys(), Pages: pages, Admission: lanes,
-		Log: slog.New(slog.DiscardHandler), Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
+		Log: slog.New(slog.DiscardHandler), Health: func() httpapi.Health { return httpapi.Health{} },
+		Observe: func(response.Observation) {},
 	})
 	if err != nil {
 		t.Fatal(err)

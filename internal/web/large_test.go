@@ -16,7 +16,8 @@ func TestLargeRecords(t *testing.T) {
 	value := strings.Repeat("start of a shape ", 4096) + strings.Repeat("x", size)
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
 		d := herb.Dataset{Ref: herb.Ref{Namespace: "large", Name: "shapes"}, Fields: []herb.Field{
-			field("id", herb.TypeText), field("shape", herb.TypeText), field("parts", herb.TypeList), field("hidden", herb.TypeText),
+			field("id", herb.TypeText), field("shape", herb.TypeText), field("parts", herb.TypeList),
+			field("hidden", herb.TypeText),
 		}}
 		var rows []herb.Record
 		for range records {

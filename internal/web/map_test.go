@@ -38,12 +38,15 @@ func TestMap(t *testing.T) {
 		query, points, grid string
 		note                string
 	}{
-		{"", "/datasets/geo/trips/data.ndjson?_fields=start_lon%2Cstart_lat%2Cname", "/datasets/geo/trips/grid?_x=start_lon&_y=start_lat", "2 points of 3 rows"},
-		{"?_map=end_lat&sort=name&name%5Bne%5D=b", "/datasets/geo/trips/data.ndjson?sort=name&name%5Bne%5D=b&_fields=end_lon%2Cend_lat%2Cname",
+		{"", "/datasets/geo/trips/data.ndjson?_fields=start_lon%2Cstart_lat%2Cname",
+			"/datasets/geo/trips/grid?_x=start_lon&_y=start_lat", "2 points of 3 rows"},
+		{"?_map=end_lat&sort=name&name%5Bne%5D=b",
+			"/datasets/geo/trips/data.ndjson?sort=name&name%5Bne%5D=b&_fields=end_lon%2Cend_lat%2Cname",
 			"/datasets/geo/trips/grid?name%5Bne%5D=b&_x=end_lon&_y=end_lat", "2 points"},
 	} {
 		m := one(t, s.page(t, path+tt.query, 200), has("id", "map"))
-		if diff := cmp.Diff([]string{tt.points, tt.grid}, []string{attr(m, "data-points"), attr(m, "data-grid")}); diff != "" {
+		if diff := cmp.Diff([]string{tt.points, tt.grid},
+			[]string{attr(m, "data-points"), attr(m, "data-grid")}); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", tt.query, diff)
 		}
 		if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, tt.note) {
@@ -53,18 +56,21 @@ func TestMap(t *testing.T) {
 			t.Errorf("%s: no cells", tt.query)
 		}
 	}
-	for q, want := range map[string]string{"": "", "?_map=end_lat&sort=name": "?sort=name&_coordinates=end_lat", "?_map=end_lat&_bbox=0,0,20,90": "?_bbox=0%2C0%2C20%2C90", "?_map=name": ""} {
+	for q, want := range map[string]string{"": "", "?_map=end_lat&sort=name": "?sort=name&_coordinates=end_lat",
+		"?_map=end_lat&_bbox=0,0,20,90": "?_bbox=0%2C0%2C20%2C90", "?_map=name": ""} {
 		menu := one(t, s.page(t, path+q, 200), tag("details", "download"))
 		i := slices.IndexFunc(all(menu, tag("a", "")), func(a *html.Node) bool { return words(a) == "GeoJSON" })
 		if i < 0 {
 			t.Fatalf("the menu of %s has no GeoJSON", q)
 		}
 		href := attr(all(menu, tag("a", ""))[i], "href")
-		if r := s.get(t, href); href != "/datasets/geo/trips/data.geojson"+want || r.status != 200 || r.header.Get("Content-Type") != "application/geo+json" {
+		if r := s.get(t, href); href != "/datasets/geo/trips/data.geojson"+want || r.status != 200 ||
+			r.header.Get("Content-Type") != "application/geo+json" {
 			t.Errorf("%s: the link %s gives %d", q, href, r.status)
 		}
 	}
-	if doc := words(s.page(t, "/datasets/geo/trips/api", 200)); !strings.Contains(doc, "application/geo+json (GeoJSON)") {
+	if doc := words(s.page(t, "/datasets/geo/trips/api", 200)); !strings.Contains(doc,
+		"application/geo+json (GeoJSON)") {
 		t.Error("the page about the API does not list GeoJSON")
 	}
 	record := s.page(t, path+"?_record=2&start_lat%5Bgte%5D=48", 200)
@@ -74,7 +80,8 @@ func TestMap(t *testing.T) {
 	if got := attr(one(t, record, has("id", "map")), "data-open"); got != "1" {
 		t.Errorf("the open record has the position %s", got)
 	}
-	if got := words(one(t, s.page(t, path+"?colour=red", 400), tag("div", "notice"))); !strings.Contains(got, "The map ignores it.") {
+	if got := words(one(t, s.page(t, path+"?colour=red", 400), tag("div", "notice"))); !strings.Contains(got,
+		"The map ignores it.") {
 		t.Errorf("an invalid parameter: %q", got)
 	}
 	views := func(path string) (hrefs []string) {
@@ -92,7 +99,8 @@ func TestMap(t *testing.T) {
 	if got := views("/datasets/garden/catalog"); slices.Contains(got, "/datasets/garden/catalog/map") {
 		t.Errorf("a table without coordinates links to %v", got)
 	}
-	if a := s.get(t, "/datasets/garden/catalog/map"); a.status != 404 || !strings.Contains(a.body, "latitudes and longitudes") {
+	if a := s.get(t, "/datasets/garden/catalog/map"); a.status != 404 ||
+		!strings.Contains(a.body, "latitudes and longitudes") {
 		t.Errorf("a map without coordinates: %d", a.status)
 	}
 }
@@ -118,12 +126,14 @@ func TestMap_bounds(t *testing.T) {
 		links[words(a)] = attr(a, "href")
 	}
 	want := map[string]string{
-		"+": "?_map=end_lat&_bounds=5%2C45%2C15%2C55", "−": "?_map=end_lat&_bounds=-10%2C30%2C30%2C70", "Fit": "?_map=end_lat",
+		"+": "?_map=end_lat&_bounds=5%2C45%2C15%2C55", "−": "?_map=end_lat&_bounds=-10%2C30%2C30%2C70",
+		"Fit": "?_map=end_lat",
 	}
 	if diff := cmp.Diff(want, links); diff != "" {
 		t.Errorf("the links differ (-want +got):\n%s", diff)
 	}
-	for _, tab := range all(one(t, s.page(t, path+"?_bounds=0%2C40%2C20%2C60", 200), tag("nav", "tabs")), tag("a", "")) {
+	for _, tab := range all(one(t, s.page(t, path+"?_bounds=0%2C40%2C20%2C60", 200), tag("nav", "tabs")),
+		tag("a", "")) {
 		if words(tab) == "Table" && !strings.Contains(attr(tab, "href"), "_bounds=") {
 			t.Errorf("the table loses the bounds: %s", attr(tab, "href"))
 		}
@@ -150,7 +160,8 @@ func TestMap_outside(t *testing.T) {
 	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "outliers"}, Fields: fields}, records)
 	const path = "/datasets/geo/outliers/map"
 	for query, want := range map[string]string{
-		"": "1,000 points of 1,011 rows 6 rows outside", "?name=here": "1,000 points of 1,001 rows 1 row outside", "?name=null+island": "5 points",
+		"": "1,000 points of 1,011 rows 6 rows outside", "?name=here": "1,000 points of 1,001 rows 1 row outside",
+		"?name=null+island": "5 points",
 	} {
 		m := one(t, s.page(t, path+query, 200), has("id", "map"))
 		if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, want) {
@@ -161,7 +172,9 @@ func TestMap_outside(t *testing.T) {
 			t.Fatalf("%s: %d links show all rows", query, len(links))
 		}
 		for _, link := range links {
-			if got := words(one(t, s.page(t, path+attr(link, "href"), 200), tag("span", "in-view"))); !strings.HasPrefix(got, map[string]string{"": "1,006", "?name=here": "1,001"}[query]+" points in view") {
+			if got := words(one(t, s.page(t, path+attr(link, "href"), 200),
+				tag("span", "in-view"))); !strings.HasPrefix(got, map[string]string{"": "1,006",
+				"?name=here": "1,001"}[query]+" points in view") {
 				t.Errorf("%s: %s shows %q", query, attr(link, "href"), got)
 			}
 		}
@@ -174,7 +187,8 @@ func TestMap_tip(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "quakes"}, Fields: []herb.Field{
-		field("id", herb.TypeText), field("latitude", herb.TypeNumber), field("longitude", herb.TypeNumber), field("depth", herb.TypeNumber),
+		field("id", herb.TypeText), field("latitude", herb.TypeNumber), field("longitude", herb.TypeNumber),
+		field("depth", herb.TypeNumber),
 		field("magnitude", herb.TypeNumber), field("time", herb.TypeDateTime), field("name", herb.TypeText),
 	}}, []herb.Record{{"q1", "1", "2", "10", "7.5", "2020-01-01T00:00:00Z", "Near Lima"}})
 	for query, want := range map[string]string{
@@ -195,19 +209,25 @@ func TestMap_tip(t *testing.T) {
 func TestMap_wkt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	d := herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "sites"}, Fields: []herb.Field{field("name", herb.TypeText), field("the_geom", herb.TypeText)}}
-	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "name"}, {Field: "the_geom", Min: "POINT (-77 -12)", Max: "POINT (115.9 -32)"}}}
-	s.library.Put(d, []herb.Record{{"Lima", "POINT (-77 -12)"}, {"Oslo", "POINT (10.7 59.9)"}, {"Perth", "POINT (115.9 -32)"}, {"nowhere", ""}})
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "sites"},
+		Fields: []herb.Field{field("name", herb.TypeText), field("the_geom", herb.TypeText)}}
+	d.Report = &herb.Report{
+		Columns: []herb.ColumnReport{
+			{Field: "name"}, {Field: "the_geom", Min: "POINT (-77 -12)", Max: "POINT (115.9 -32)"}}}
+	s.library.Put(d, []herb.Record{{"Lima", "POINT (-77 -12)"}, {"Oslo", "POINT (10.7 59.9)"},
+		{"Perth", "POINT (115.9 -32)"}, {"nowhere", ""}})
 	const path = "/datasets/geo/sites/map"
 	for query, note := range map[string]string{
 		"?_bbox=0%2C50%2C20%2C70&_coordinates=the_geom": "1 point", "?_near=60%2C10%2C100000&sort=_distance": "1 point",
-		"": "3 points of 4 rows", "?name%5Bne%5D=Oslo": "2 points of 3 rows", "?_bounds=0%2C50%2C20%2C70": "1 point in view of 4 rows",
+		"": "3 points of 4 rows", "?name%5Bne%5D=Oslo": "2 points of 3 rows",
+		"?_bounds=0%2C50%2C20%2C70": "1 point in view of 4 rows",
 	} {
 		m := one(t, s.page(t, path+query, 200), has("id", "map"))
 		if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, note) {
 			t.Errorf("%s: the note is %q, want %q", query, got, note)
 		}
-		if !strings.Contains(attr(m, "data-grid"), "_coordinates=the_geom") || !strings.Contains(attr(m, "data-points"), "_fields=the_geom%2Cname") ||
+		if !strings.Contains(attr(m, "data-grid"), "_coordinates=the_geom") ||
+			!strings.Contains(attr(m, "data-points"), "_fields=the_geom%2Cname") ||
 			!strings.HasSuffix(attr(m, "data-box"), "_bbox=") || attr(m, "data-range") != "" {
 			t.Errorf("%s: the map has %v", query, m.Attr)
 		}
@@ -299,12 +319,14 @@ func TestMap_labels(t *testing.T) {
 		}
 		g := one(t, s.page(t, "/datasets/geo/trips/map?_bounds="+bounds, 200), tag("g", "places"))
 		for _, text := range all(g, tag("text", "")) {
-			labels = append(labels, label{words(text), number(attr(text, "x")), number(attr(text, "y")), number(attr(g, "font-size"))})
+			labels = append(labels, label{words(text), number(attr(text, "x")), number(attr(text, "y")),
+				number(attr(g, "font-size"))})
 		}
 		return labels
 	}
 	world := labelsOf("-180,-90,180,90")
-	for bounds, least := range map[string]int{"-180,-90,180,90": 40, "-20,30,60,70": 20, "0,40,20,55": 10, "90,-10,240,60": 10, "100,0,120,10": 2} {
+	for bounds, least := range map[string]int{"-180,-90,180,90": 40, "-20,30,60,70": 20, "0,40,20,55": 10,
+		"90,-10,240,60": 10, "100,0,120,10": 2} {
 		labels := labelsOf(bounds)
 		if len(labels) < least {
 			t.Errorf("%s: %d labels, want at least %d", bounds, len(labels), least)
@@ -313,7 +335,8 @@ func TestMap_labels(t *testing.T) {
 		for i, a := range labels {
 			for _, b := range labels[:i] {
 				dx, dy := (b.x-a.x)/a.size, math.Abs(b.y-a.y)/a.size
-				if dy < line && dx < letter*float64(utf8.RuneCountInString(a.name)) && -dx < letter*float64(utf8.RuneCountInString(b.name)) {
+				if dy < line && dx < letter*float64(utf8.RuneCountInString(a.name)) &&
+					-dx < letter*float64(utf8.RuneCountInString(b.name)) {
 					t.Errorf("%s: %s and %s overlap", bounds, a.name, b.name)
 				}
 			}

@@ -23,7 +23,10 @@ import (
 
 func linkedData(t *testing.T, doc *html.Node) map[string]any {
 	t.Helper()
-	block := one(t, doc, func(n *html.Node) bool { return attr(n, "type") == "application/ld+json" && n.Data == "script" })
+	block := one(t, doc, func(n *html.Node) bool {
+		return attr(n, "type") == "application/ld+json" &&
+			n.Data == "script"
+	})
 	var out map[string]any
 	if err := json.Unmarshal([]byte(textOf(block)), &out); err != nil {
 		t.Fatal(err)
@@ -37,8 +40,9 @@ func TestJSONLD(t *testing.T) {
 	got := linkedData(t, s.page(t, catalog, 200))
 	for name, want := range map[string]any{
 		"@context": "https://schema.org", "@type": "Dataset", "name": "The garden", "description": "What grows in it.",
-		"url": "https://example.org/open/datasets/garden/catalog", "license": "https://cc.example/zero", "isAccessibleForFree": true,
-		"dateModified": "2026-03-20T08:30:00Z", "version": "v1",
+		"url": "https://example.org/open/datasets/garden/catalog", "license": "https://cc.example/zero",
+		"isAccessibleForFree": true,
+		"dateModified":        "2026-03-20T08:30:00Z", "version": "v1",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
@@ -66,7 +70,8 @@ func TestDCAT(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(o *web.Options, _ *apitest.Library) { o.PublicURL = "https://example.org/open" })
 	a := s.get(t, "/catalog.jsonld")
-	if a.status != 200 || a.header.Get("Content-Type") != "application/ld+json" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+	if a.status != 200 || a.header.Get("Content-Type") != "application/ld+json" ||
+		a.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Fatalf("got %d %v", a.status, a.header)
 	}
 	var c struct {
@@ -88,7 +93,8 @@ func TestDCAT(t *testing.T) {
 	if err := json.Unmarshal([]byte(a.body), &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Type != "dcat:Catalog" || c.Context["dcat"] != "http://www.w3.org/ns/dcat#" || len(c.Dataset) != 5 || c.Service["@type"] != "dcat:DataService" {
+	if c.Type != "dcat:Catalog" || c.Context["dcat"] != "http://www.w3.org/ns/dcat#" || len(c.Dataset) != 5 ||
+		c.Service["@type"] != "dcat:DataService" {
 		t.Errorf("the catalogue is %+v", c)
 	}
 	ids := map[string]bool{}
@@ -101,7 +107,8 @@ func TestDCAT(t *testing.T) {
 		if restricted != strings.Contains(d.ID, "/locked/") {
 			t.Errorf("%s: access rights %v", d.ID, d.Rights)
 		}
-		for _, to := range []string{d.LandingPage["@id"], d.Distribution[0].Access["@id"], d.Distribution[1].Access["@id"]} {
+		for _, to := range []string{d.LandingPage["@id"], d.Distribution[0].Access["@id"],
+			d.Distribution[1].Access["@id"]} {
 			a := s.get(t, strings.TrimPrefix(to, "https://example.org"))
 			if a.status != 200 && !(restricted && a.status == 401) {
 				t.Errorf("%s gives %d", to, a.status)
@@ -125,7 +132,8 @@ func TestDCAT_agents(t *testing.T) {
 	}
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		for i, d := range descriptors {
-			l.Put(herb.Dataset{Ref: herb.Ref{Namespace: "agents", Name: "d" + strconv.Itoa(i)}, Access: herb.AccessOpen, Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(`{"package":` + d + `}`))}}, nil)
+			l.Put(herb.Dataset{Ref: herb.Ref{Namespace: "agents", Name: "d" + strconv.Itoa(i)}, Access: herb.AccessOpen,
+				Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(`{"package":` + d + `}`))}}, nil)
 		}
 	})
 	var c struct {
@@ -138,8 +146,10 @@ func TestDCAT_agents(t *testing.T) {
 	const city = `{"@type":"foaf:Agent","foaf:homepage":{"@id":"https://city.example"},"foaf:name":"City"}`
 	want := [][3]string{
 		{`{"@id":"https://creativecommons.org/licenses/by/4.0/"}`, city, desk},
-		{`{"@type":"dct:LicenseDocument","dct:title":"House rules"}`, `{"@type":"foaf:Agent","foaf:name":"City"}`, desk},
-		{`{"@id":"https://license.example"}`, city, `{"@type":"vcard:Kind","vcard:fn":"desk@city.example","vcard:hasEmail":{"@id":"mailto:desk@city.example"}}`},
+		{`{"@type":"dct:LicenseDocument","dct:title":"House rules"}`,
+			`{"@type":"foaf:Agent","foaf:name":"City"}`, desk},
+		{`{"@id":"https://license.example"}`, city,
+			`{"@type":"vcard:Kind","vcard:fn":"desk@city.example","vcard:hasEmail":{"@id":"mailto:desk@city.example"}}`},
 		{"null", "null", "null"},
 	}
 	seen := 0
@@ -173,11 +183,13 @@ func TestWeight(t *testing.T) {
 	load := func(path string) string {
 		a := s.get(t, path, "Accept-Encoding", "gzip")
 		total += len(a.body)
-		if strings.HasPrefix(path, "/assets/") && (a.status != 200 || !strings.Contains(a.header.Get("Cache-Control"), "immutable")) {
+		if strings.HasPrefix(path, "/assets/") &&
+			(a.status != 200 || !strings.Contains(a.header.Get("Cache-Control"), "immutable")) {
 			t.Errorf("%s: %d %v", path, a.status, a.header)
 		}
 		plain := s.get(t, path).body
-		if refused := s.get(t, path, "Accept-Encoding", "gzip; q=0, identity"); refused.body != plain || refused.header.Get("Content-Encoding") != "" {
+		if refused := s.get(t, path, "Accept-Encoding", "gzip; q=0, identity"); refused.body != plain ||
+			refused.header.Get("Content-Encoding") != "" {
 			t.Errorf("%s is compressed for a client that refuses it", path)
 		}
 		if a.header.Get("Content-Encoding") == "gzip" {
@@ -215,21 +227,26 @@ func TestDocs(t *testing.T) {
 		t.Errorf("the viewer reads %s", attr(place, "data-document"))
 	}
 	choices := all(one(t, doc, byID("datasets")), tag("option", ""))
-	if len(choices) == 0 || !slices.ContainsFunc(choices, func(n *html.Node) bool { return attr(n, "value") == "garden/catalog" }) {
+	if len(choices) == 0 || !slices.ContainsFunc(choices,
+		func(n *html.Node) bool { return attr(n, "value") == "garden/catalog" }) {
 		t.Errorf("there are %d datasets to choose from", len(choices))
 	}
 	for i := range 201 {
-		s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprint("d", i)}, Fields: []herb.Field{field("a", herb.TypeText)}}, nil)
+		s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprint("d", i)},
+			Fields: []herb.Field{field("a", herb.TypeText)}}, nil)
 	}
 	many := s.page(t, "/docs?dataset=many/d200", 200)
-	if n := len(all(one(t, many, byID("datasets")), tag("option", ""))); n != 200 || attr(one(t, many, byID("pick-dataset")), "value") != "many/d200" {
+	if n := len(all(one(t, many, byID("datasets")), tag("option", ""))); n != 200 ||
+		attr(one(t, many, byID("pick-dataset")), "value") != "many/d200" {
 		t.Errorf("%d of many datasets are listed", n)
 	}
-	if note := one(t, many, byID("pick")); !strings.Contains(words(note), "the first 200 of ") || attr(one(t, note, tag("a", "")), "href") != "/open/" {
+	if note := one(t, many, byID("pick")); !strings.Contains(words(note), "the first 200 of ") ||
+		attr(one(t, note, tag("a", "")), "href") != "/open/" {
 		t.Errorf("the note is %q", words(note))
 	}
 	var viewer []string
-	for _, n := range all(doc, func(n *html.Node) bool { return strings.Contains(attr(n, "href")+attr(n, "src"), "swagger-ui") }) {
+	for _, n := range all(doc,
+		func(n *html.Node) bool { return strings.Contains(attr(n, "href")+attr(n, "src"), "swagger-ui") }) {
 		viewer = append(viewer, strings.TrimPrefix(attr(n, "href")+attr(n, "src"), "/open"))
 	}
 	if len(viewer) != 2 {
@@ -242,7 +259,8 @@ func TestDocs(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		var b bytes.Buffer
-		if _, err := b.ReadFrom(z); err != nil || b.String() != plain.body || plain.header.Get("Content-Encoding") != "" {
+		if _, err := b.ReadFrom(z); err != nil || b.String() != plain.body ||
+			plain.header.Get("Content-Encoding") != "" {
 			t.Errorf("%s differs when it is compressed: %v", file, err)
 		}
 	}
@@ -257,7 +275,9 @@ func TestSnippets(t *testing.T) {
 		path, url string
 		locked    bool
 	}{
-		{catalog + "?title=it's+%22%24%28x%29%60&sort=price", "http://herbarium.test/api/v1/garden/catalog/data?title=it%27s+%22%24%28x%29%60&sort=price&per_page=50", false},
+		{catalog + "?title=it's+%22%24%28x%29%60&sort=price",
+			"http://herbarium.test/api/v1/garden/catalog/data?title=it%27s+%22%24%28x%29%60&sort=price&per_page=50",
+			false},
 		{locked + "?room=7", "http://herbarium.test/api/v1/locked/staff/data?room=7&per_page=50", true},
 	} {
 		doc := parse(t, s.get(t, tt.path, "Cookie", "herbarium_key="+staffKey).body)
@@ -267,7 +287,8 @@ func TestSnippets(t *testing.T) {
 		}
 		for _, language := range []string{"curl", "JavaScript", "Python", "Go", "R"} {
 			c := code[language]
-			if !strings.Contains(c, tt.url) || strings.Contains(c, staffKey) || strings.Contains(c, "HERBARIUM_KEY") != tt.locked {
+			if !strings.Contains(c, tt.url) || strings.Contains(c, staffKey) ||
+				strings.Contains(c, "HERBARIUM_KEY") != tt.locked {
 				t.Errorf("%s of %s:\n%s", language, tt.path, c)
 			}
 		}
@@ -285,12 +306,14 @@ func TestReference(t *testing.T) {
 	s := newSite(t, nil)
 	doc := s.page(t, catalog+"/api", 200)
 	got := words(one(t, doc, tag("main", "")))
-	for _, want := range []string{"What it costs", "Price in €", "Plant 1 of the fern kind", "search filter sort", "per_page", "prefix"} {
+	for _, want := range []string{"What it costs", "Price in €", "Plant 1 of the fern kind", "search filter sort",
+		"per_page", "prefix"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	for path, want := range map[string]int{catalog + "/api": 1, catalog + "/about": 1, "/datasets/wide/many/api": 0, "/datasets/wide/many/about": 0} {
+	for path, want := range map[string]int{catalog + "/api": 1, catalog + "/about": 1, "/datasets/wide/many/api": 0,
+		"/datasets/wide/many/about": 0} {
 		heading := func(n *html.Node) bool { return n.Data == "th" && words(n) == "Description" }
 		if n := len(all(s.page(t, path, 200), heading)); n != want {
 			t.Errorf("%s has %d columns for descriptions, want %d", path, n, want)
@@ -310,7 +333,8 @@ func TestVersions(t *testing.T) {
 		old := d
 		old.Version, old.Records = "20260101T000000Z-old", 40
 		l.Histories[d.Ref] = []versions.Version{
-			{Dataset: d, Live: true, Changes: []versions.Change{{Message: `field "x" is removed`, Breaking: true}, {Message: "there are 60 records instead of 40"}}},
+			{Dataset: d, Live: true, Changes: []versions.Change{{Message: `field "x" is removed`, Breaking: true},
+				{Message: "there are 60 records instead of 40"}}},
 			{Dataset: old, State: versions.StateRolledBack, First: true},
 		}
 	})
@@ -319,12 +343,14 @@ func TestVersions(t *testing.T) {
 		t.Fatalf("%d versions are shown", len(items))
 	}
 	newest, oldest := words(items[0].Parent), words(items[1].Parent)
-	for _, want := range []string{"live", "20260320T083000Z-new", `field "x" is removed breaking`, "there are 60 records instead of 40", "Rows60", "category", "seen"} {
+	for _, want := range []string{"live", "20260320T083000Z-new", `field "x" is removed breaking`,
+		"there are 60 records instead of 40", "Rows60", "category", "seen"} {
 		if !strings.Contains(newest, want) {
 			t.Errorf("the newest version lacks %q: %s", want, newest)
 		}
 	}
-	if !strings.Contains(oldest, "Earliest") || !strings.Contains(oldest, "rolled back") || strings.Contains(oldest, "live") {
+	if !strings.Contains(oldest, "Earliest") || !strings.Contains(oldest, "rolled back") ||
+		strings.Contains(oldest, "live") {
 		t.Errorf("the oldest version: %s", oldest)
 	}
 }

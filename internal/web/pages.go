@@ -23,7 +23,8 @@ var files embed.FS
 type Options struct {
 	httpapi.Site
 	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published
-	Folder       func(herb.Ref) string                                 // of the file that a dataset was published from, whose images pages show; "" if there is none
+	// of the file that a dataset was published from, whose images pages show; "" if there is none
+	Folder func(herb.Ref) string
 
 	// The next four are required together; nil: nothing is published in the browser.
 	Files     drafts.Files
@@ -44,7 +45,8 @@ func New(opts Options) (*Pages, error) {
 	if opts.Library == nil || opts.History == nil || opts.SourceErrors == nil || opts.Folder == nil {
 		return nil, errors.New("web: Library, History, SourceErrors and Folder are required")
 	}
-	if publishes := opts.Drafts != nil; publishes != (opts.Files != nil) || publishes != (opts.Versions != nil) || publishes != (opts.Publisher != nil) {
+	if publishes := opts.Drafts != nil; publishes != (opts.Files != nil) || publishes != (opts.Versions != nil) ||
+		publishes != (opts.Publisher != nil) {
 		return nil, errors.New("web: Files, Drafts, Versions and Publisher require each other")
 	}
 	s, err := site.New(site.Options{Site: opts.Site, Files: files, SourceErrors: opts.SourceErrors})
@@ -52,9 +54,11 @@ func New(opts Options) (*Pages, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	draftPages := drafts.New(s, drafts.Options{
-		Files: opts.Files, Drafts: opts.Drafts, Versions: opts.Versions, Publisher: opts.Publisher, History: opts.History,
+		Files: opts.Files, Drafts: opts.Drafts, Versions: opts.Versions, Publisher: opts.Publisher,
+		History: opts.History,
 	})
-	return &Pages{Site: s, drafts: draftPages, browse: browse.New(s, draftPages, browse.Options{History: opts.History, Folder: opts.Folder})}, nil
+	return &Pages{Site: s, drafts: draftPages,
+		browse: browse.New(s, draftPages, browse.Options{History: opts.History, Folder: opts.Folder})}, nil
 }
 
 // Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.

@@ -20,16 +20,26 @@ import (
 func everyPage() map[string]int {
 	return map[string]int{
 		"/": 200, "/?search=garden": 200, "/?search=zzz": 200, "/docs": 200, "/nothing": 404,
-		"/datasets/garden/catalog": 200, "/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_distributions=1": 200,
-		"/datasets/garden/catalog?sort=prize": 400, "/datasets/garden/catalog?search=zzz": 200, "/datasets/garden/catalog?page=9": 200,
-		"/datasets/garden/catalog?%zz": 400, "/datasets/garden/catalog/api": 200, "/datasets/garden/catalog/about": 200, "/key": 200,
+		"/datasets/garden/catalog": 200,
+		"/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_distributions=1": 200,
+		"/datasets/garden/catalog?sort=prize": 400, "/datasets/garden/catalog?search=zzz": 200,
+		"/datasets/garden/catalog?page=9": 200,
+		"/datasets/garden/catalog?%zz":    400, "/datasets/garden/catalog/api": 200,
+		"/datasets/garden/catalog/about":    200,
+		"/key":                              200,
 		"/datasets/garden/catalog/versions": 200, "/datasets/garden/nothing": 404, "/datasets/locked/staff": 401,
-		"/datasets/locked/staff/about": 200, "/datasets/evil/nasty/about": 200, "/datasets/empty/none/about": 200, "/datasets/wide/many/about": 200,
+		"/datasets/locked/staff/about": 200, "/datasets/evil/nasty/about": 200, "/datasets/empty/none/about": 200,
+		"/datasets/wide/many/about":  200,
 		"/datasets/locked/staff/api": 200, "/datasets/locked/staff/versions": 200, "/datasets/evil/nasty": 200,
-		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags&_distributions=1": 200, "/datasets/evil/nasty/api": 200,
-		"/datasets/garden/catalog/chart": 200, "/datasets/garden/catalog/chart?_by=category&_by=tags": 200, "/datasets/garden/catalog/chart?_by=nothing": 400,
-		"/datasets/evil/nasty/chart": 200, "/datasets/locked/staff/chart": 401, "/datasets/empty/none/chart": 200, "/datasets/wide/many/chart": 200,
-		"/datasets/evil/nasty/versions": 200, "/datasets/empty/none": 200, "/datasets/wide/many": 200, "/datasets/wide/many/api": 200,
+		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags&_distributions=1": 200,
+		"/datasets/evil/nasty/api":       200,
+		"/datasets/garden/catalog/chart": 200, "/datasets/garden/catalog/chart?_by=category&_by=tags": 200,
+		"/datasets/garden/catalog/chart?_by=nothing": 400,
+		"/datasets/evil/nasty/chart":                 200, "/datasets/locked/staff/chart": 401,
+		"/datasets/empty/none/chart":    200,
+		"/datasets/wide/many/chart":     200,
+		"/datasets/evil/nasty/versions": 200, "/datasets/empty/none": 200, "/datasets/wide/many": 200,
+		"/datasets/wide/many/api": 200,
 	}
 }
 
@@ -64,16 +74,19 @@ func TestEveryPage(t *testing.T) {
 func checkHeaders(t *testing.T, path string, a reply) {
 	t.Helper()
 	policy := a.header.Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+	for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'",
+		"base-uri 'none'"} {
 		if !strings.Contains(policy, part) {
 			t.Errorf("the content policy lacks %s: %s", part, policy)
 		}
 	}
-	if strings.Contains(policy, "unsafe") != (path == "/docs") || strings.Contains(policy, "unsafe-eval") || strings.Contains(policy, "http:") {
+	if strings.Contains(policy, "unsafe") != (path == "/docs") || strings.Contains(policy, "unsafe-eval") ||
+		strings.Contains(policy, "http:") {
 		t.Errorf("the content policy is %s", policy)
 	}
 	images := strings.Contains(path, "/garden/catalog") || strings.Contains(path, "/evil/nasty")
-	isBrowser := images && !strings.Contains(path, "/about") && !strings.Contains(path, "/api") && !strings.Contains(path, "/versions") && !strings.Contains(path, "/chart")
+	isBrowser := images && !strings.Contains(path, "/about") && !strings.Contains(path, "/api") &&
+		!strings.Contains(path, "/versions") && !strings.Contains(path, "/chart")
 	if strings.Contains(policy, "img-src 'self' https:") != isBrowser {
 		t.Errorf("images: the content policy is %s", policy)
 	}
@@ -129,7 +142,8 @@ func checkAddress(t *testing.T, n *html.Node, address string) {
 	case !outside:
 	case u.Scheme != "http" && u.Scheme != "https", u.User != nil:
 		t.Errorf("%s leads to %q", n.Data, address)
-	case n.Data == "img" && (u.Scheme != "https" || attr(n, "referrerpolicy") != "no-referrer" || attr(n, "loading") != "lazy"):
+	case n.Data == "img" && (u.Scheme != "https" || attr(n, "referrerpolicy") != "no-referrer" ||
+		attr(n, "loading") != "lazy"):
 		t.Errorf("an image comes as %v", n.Attr)
 	case n.Data == "a" && !strings.Contains(attr(n, "rel"), "noreferrer"):
 		t.Errorf("a link to %q sends a referrer", address)
@@ -153,7 +167,8 @@ func TestLinks(t *testing.T) {
 				queue = queue[1:]
 				a := s.get(t, at)
 				hasFeed := !strings.HasSuffix(at, "/feed.atom") // the library in memory has no versions
-				if a.status != 200 && a.status != 303 && hasFeed && !(a.status == 401 && strings.Contains(at, "/locked/")) {
+				if a.status != 200 && a.status != 303 && hasFeed &&
+					!(a.status == 401 && strings.Contains(at, "/locked/")) {
 					t.Errorf("%s gives %d: %.200s", at, a.status, a.body)
 				}
 				here, err := url.Parse(at)
@@ -180,7 +195,8 @@ func TestLinks(t *testing.T) {
 func linksOf(doc *html.Node, here *url.URL) (links []string) {
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
-			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" && a.Key != "data-distributions" {
+			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" &&
+				a.Key != "data-distributions" {
 				continue
 			}
 			u, err := here.Parse(a.Val)
@@ -209,13 +225,15 @@ func TestCanonicalAddresses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := newSite(t, func(o *web.Options, _ *apitest.Library) { o.PublicURL = tt.public })
-		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/api", "/datasets/garden/catalog/versions"} {
+		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about",
+			"/datasets/garden/catalog/api", "/datasets/garden/catalog/versions"} {
 			doc := s.page(t, path, 200)
 			want := tt.want + path
 			link := one(t, doc, func(n *html.Node) bool { return n.Data == "link" && attr(n, "rel") == "canonical" })
 			og := one(t, doc, func(n *html.Node) bool { return n.Data == "meta" && attr(n, "property") == "og:url" })
 			if attr(link, "href") != want || attr(og, "content") != want {
-				t.Errorf("%s of %q: canonical %q, og:url %q; want %q", path, tt.public, attr(link, "href"), attr(og, "content"), want)
+				t.Errorf("%s of %q: canonical %q, og:url %q; want %q", path, tt.public, attr(link, "href"),
+					attr(og, "content"), want)
 			}
 		}
 		// All views of a dataset have the same canonical URL.
@@ -247,7 +265,8 @@ func TestFailures(t *testing.T) {
 		s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 			l.Err = herb.Wrap(code, context.DeadlineExceeded, "the disk at /var is gone")
 		})
-		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/api", "/catalog.jsonld"} {
+		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about",
+			"/datasets/garden/catalog/api", "/catalog.jsonld"} {
 			a := s.get(t, path)
 			if a.status != status && status == 503 || a.status < 500 || !strings.Contains(a.body, "<h1>") {
 				t.Errorf("%s: %s gives %d %.100s", code, path, a.status, a.body)
@@ -264,14 +283,18 @@ func TestMissing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for path, want := range map[string]string{
-		"/garden/catalog": catalog, "/garden//catalog": catalog, "/datasets//garden/catalog": "", // has a route: suggested as before
-		"/garden": "/?namespace=garden", "/nothing": "", "/garden/catalogue": "", "/garden/catalog/tables": "", "/locked/staff": locked,
+		// has a route: suggested as before
+		"/garden/catalog": catalog, "/garden//catalog": catalog, "/datasets//garden/catalog": "",
+		"/garden": "/?namespace=garden", "/nothing": "", "/garden/catalogue": "", "/garden/catalog/tables": "",
+		"/locked/staff": locked,
 	} {
 		a := s.get(t, path)
-		if got := a.header.Get("Location"); got != want || (a.status == 303) != (want != "") || want == "" && a.status != 404 {
+		if got := a.header.Get("Location"); got != want || (a.status == 303) != (want != "") || want == "" &&
+			a.status != 404 {
 			t.Errorf("%s: %d, to %q, want %q", path, a.status, got, want)
 		}
-		if got := s.get(t, path, "Accept", "application/json"); got.status != 404 || !strings.Contains(got.body, `{"error":404,"message":"no such path`) {
+		if got := s.get(t, path, "Accept", "application/json"); got.status != 404 ||
+			!strings.Contains(got.body, `{"error":404,"message":"no such path`) {
 			t.Errorf("%s: JSON clients get %d %s", path, got.status, got.body)
 		}
 	}
@@ -295,14 +318,16 @@ func TestMissing(t *testing.T) {
 		if got := words(one(t, state, tag("h1", ""))); got != tt.heading {
 			t.Errorf("%s: the heading is %q", tt.path, got)
 		}
-		if got := words(state); !strings.Contains(got, tt.message) || strings.Contains(got, "/api/v1") || strings.Contains(got, "ABCDEFGH") {
+		if got := words(state); !strings.Contains(got, tt.message) || strings.Contains(got, "/api/v1") ||
+			strings.Contains(got, "ABCDEFGH") {
 			t.Errorf("%s: the page says %q", tt.path, got)
 		}
 		if strings.Join(near, " ") != tt.near {
 			t.Errorf("%s: the page suggests %q, want %q", tt.path, near, tt.near)
 		}
 	}
-	if got := words(one(t, s.page(t, catalog+"/map", 404), tag("div", "empty-state"))); !strings.Contains(got, "has no map") || !strings.Contains(got, "Show the dataset") {
+	if got := words(one(t, s.page(t, catalog+"/map", 404), tag("div", "empty-state"))); !strings.Contains(got,
+		"has no map") || !strings.Contains(got, "Show the dataset") {
 		t.Errorf("a dataset without a map: %q", got)
 	}
 }
@@ -313,7 +338,8 @@ func TestNew_missingOptions(t *testing.T) {
 		t.Error("New accepts options without a library")
 	}
 	if _, err := web.New(web.Options{
-		Site:         httpapi.Site{Library: &apitest.Library{}, History: (&apitest.Library{}).History, PublicURL: "example.org"},
+		Site: httpapi.Site{Library: &apitest.Library{}, History: (&apitest.Library{}).History,
+			PublicURL: "example.org"},
 		Folder:       func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	}); err == nil || !strings.Contains(err.Error(), "example.org") {

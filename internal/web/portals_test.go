@@ -127,7 +127,8 @@ func TestPortals_once(t *testing.T) {
 		t.Errorf("%d bytes with compression, %d without: %v", len(body), plain.Body.Len(), packed.Header())
 	}
 	for _, path := range []string{
-		"/sitemap.xml?x=1", "/sitemap.xml?page=1&page=1", "/robots.txt?x", "/catalog.jsonld?x=1", "/catalog.jsonld?api_key=x",
+		"/sitemap.xml?x=1", "/sitemap.xml?page=1&page=1", "/robots.txt?x", "/catalog.jsonld?x=1",
+		"/catalog.jsonld?api_key=x",
 	} {
 		if w := get(path, ""); w.Code != 400 {
 			t.Errorf("%s: %d", path, w.Code)
@@ -155,10 +156,12 @@ func TestPortals_protected(t *testing.T) {
 			}
 		}
 	}
-	if a := s.get(t, locked+"/croissant.json", "Cookie", "herbarium_key="+staffKey); a.status != 404 || strings.Contains(a.body, "room") {
+	if a := s.get(t, locked+"/croissant.json", "Cookie", "herbarium_key="+staffKey); a.status != 404 ||
+		strings.Contains(a.body, "room") {
 		t.Errorf("a protected dataset: %d %s", a.status, a.body)
 	}
-	if link := s.get(t, locked, "Cookie", "herbarium_key="+staffKey).header.Get("Link"); strings.Contains(link, "croissant") {
+	if link := s.get(t, locked, "Cookie", "herbarium_key="+staffKey).header.Get("Link"); strings.Contains(link,
+		"croissant") {
 		t.Errorf("the page of a protected dataset links to %s", link)
 	}
 }
@@ -192,7 +195,8 @@ func TestSitemap(t *testing.T) {
 	if b := s.get(t, "/sitemap.xml?page=2"); b.status != 404 {
 		t.Errorf("a page past the end: %d", b.status)
 	}
-	if robots := s.get(t, "/robots.txt").body; !strings.Contains(robots, "\nSitemap: http://herbarium.test/sitemap.xml\n") || !strings.HasPrefix(robots, "User-agent: *\n") {
+	if robots := s.get(t, "/robots.txt").body; !strings.Contains(robots,
+		"\nSitemap: http://herbarium.test/sitemap.xml\n") || !strings.HasPrefix(robots, "User-agent: *\n") {
 		t.Errorf("robots.txt is %s", robots)
 	}
 }
@@ -205,7 +209,8 @@ func TestRobots(t *testing.T) {
 		o.PublicURL = "https://example.org/open"
 		for _, name := range []string{"data", "data-2024", "database", "facets", "facets.v2", "files", "publish"} {
 			d := l.View(herb.Ref{Namespace: "garden", Name: "catalog"}).Dataset
-			for _, d.Ref = range []herb.Ref{{Namespace: "city", Name: name}, {Namespace: name, Name: "city"}, {Namespace: name, Name: name}} {
+			for _, d.Ref = range []herb.Ref{{Namespace: "city", Name: name}, {Namespace: name, Name: "city"},
+				{Namespace: name, Name: name}} {
 				l.Put(d, nil)
 			}
 		}
@@ -218,7 +223,8 @@ func TestRobots(t *testing.T) {
 			if strings.HasSuffix(pattern, `\$`) {
 				pattern = strings.TrimSuffix(pattern, `\$`) + "$"
 			}
-			if regexp.MustCompile("^"+pattern).MatchString(path) && (len(rule[2]) > longest || len(rule[2]) == longest && rule[1] == "Allow") {
+			if regexp.MustCompile("^"+pattern).MatchString(path) &&
+				(len(rule[2]) > longest || len(rule[2]) == longest && rule[1] == "Allow") {
 				longest, allow = len(rule[2]), rule[1] == "Allow"
 			}
 		}
@@ -231,7 +237,8 @@ func TestRobots(t *testing.T) {
 	for _, a := range addresses {
 		named := []string{a[1]}
 		if path, isDataset := strings.CutPrefix(a[1], "https://example.org/open/datasets/"); isDataset {
-			for _, page := range []string{"/about", "/api", "/versions", "/map", "/chart", "/changes", "/croissant.json", "/feed.atom"} {
+			for _, page := range []string{"/about", "/api", "/versions", "/map", "/chart", "/changes",
+				"/croissant.json", "/feed.atom"} {
 				named = append(named, a[1]+page)
 			}
 			page := parse(t, s.get(t, "/datasets/"+path).body)
@@ -239,7 +246,8 @@ func TestRobots(t *testing.T) {
 			for _, d := range linkedData(t, page)["distribution"].([]any) {
 				named = append(named, d.(map[string]any)["contentUrl"].(string))
 			}
-			for _, page := range []string{"/data", "?category=tree", "/facets?_facet=id", "/facets", "/chart?_by=category", "/data.csv?category=tree", "/files/photo.jpg", "/changes/facets"} {
+			for _, page := range []string{"/data", "?category=tree", "/facets?_facet=id", "/facets",
+				"/chart?_by=category", "/data.csv?category=tree", "/files/photo.jpg", "/changes/facets"} {
 				if allowed(a[1] + page) {
 					t.Errorf("%s is allowed", a[1]+page)
 				}
@@ -251,7 +259,8 @@ func TestRobots(t *testing.T) {
 			}
 		}
 	}
-	for _, d := range regexp.MustCompile(`"dcat:accessURL":\{"@id":"(.*?)"`).FindAllStringSubmatch(s.get(t, "/catalog.jsonld").body, -1) {
+	for _, d := range regexp.MustCompile(`"dcat:accessURL":\{"@id":"(.*?)"`).FindAllStringSubmatch(s.get(t,
+		"/catalog.jsonld").body, -1) {
 		if !allowed(d[1]) {
 			t.Errorf("%s, which metadata names, is not allowed", d[1])
 		}
@@ -268,7 +277,8 @@ func TestSitemap_index(t *testing.T) {
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		for i := range datasets {
 			l.Views = append(l.Views, l.Views[0])
-			l.Views[len(l.Views)-1].Ref, l.Views[len(l.Views)-1].Access = herb.Ref{Namespace: "many", Name: fmt.Sprint("d", i)}, herb.AccessOpen
+			l.Views[len(l.Views)-1].Ref, l.Views[len(l.Views)-1].Access = herb.Ref{
+				Namespace: "many", Name: fmt.Sprint("d", i)}, herb.AccessOpen
 		}
 	})
 	index := s.get(t, "/sitemap.xml").body
@@ -279,7 +289,8 @@ func TestSitemap_index(t *testing.T) {
 	total := 0
 	for _, page := range pages {
 		n := strings.Count(s.get(t, page[1]).body, "<loc>")
-		if total += n; n > 50_000 {
+		total += n
+		if n > 50_000 {
 			t.Errorf("%s has %d addresses", page[1], n)
 		}
 	}
@@ -303,16 +314,21 @@ func TestCroissant(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, publishContact(withContact))
 	link := s.get(t, catalog).header.Get("Link")
-	address := regexp.MustCompile(`<([^>]*)>; rel="describedby"; type="application/ld\+json"; profile="http://mlcommons.org/croissant/1.1"`).FindStringSubmatch(link)
-	if address == nil || !strings.Contains(link, `rel="item"; type="text/csv"`) || !strings.Contains(link, `<https://creativecommons.org/publicdomain/zero/1.0/>; rel="license"`) {
+	address := regexp.MustCompile(
+		`<([^>]*)>; rel="describedby"; type="application/ld\+json"; profile="http://mlcommons.org/croissant/1.1"`).FindStringSubmatch(link)
+	if address == nil || !strings.Contains(link, `rel="item"; type="text/csv"`) ||
+		!strings.Contains(link, `<https://creativecommons.org/publicdomain/zero/1.0/>; rel="license"`) {
 		t.Fatalf("the page links to %s", link)
 	}
 	a := s.get(t, address[1])
 	var d struct {
-		Context                                                                                             map[string]any `json:"@context"`
-		Type                                                                                                string         `json:"@type"`
-		ConformsTo, Name, Description, License, URL, DatePublished, Version, IsLiveDataset, Creator, CiteAs any
-		Distribution                                                                                        []struct {
+		Context                                     map[string]any `json:"@context"`
+		Type                                        string         `json:"@type"`
+		ConformsTo, Name, Description, License, URL any
+
+		DatePublished, Version, IsLiveDataset, Creator, CiteAs any
+
+		Distribution []struct {
 			ID                                       string `json:"@id"`
 			Type                                     string `json:"@type"`
 			Name, ContentURL, EncodingFormat, SHA256 string
@@ -339,32 +355,40 @@ func TestCroissant(t *testing.T) {
 	if err := json.Unmarshal([]byte(a.body), &d); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]any{"name": d.Name, "description": d.Description, "license": d.License, "url": d.URL, "datePublished": d.DatePublished, "creator": d.Creator} {
+	for name, value := range map[string]any{"name": d.Name, "description": d.Description, "license": d.License,
+		"url": d.URL, "datePublished": d.DatePublished, "creator": d.Creator} {
 		if value == nil || value == "" {
 			t.Errorf("there is no %s", name)
 		}
 	}
-	if d.Type != "sc:Dataset" || d.ConformsTo != "http://mlcommons.org/croissant/1.1" || d.Version != "20260320.83000.0" || d.IsLiveDataset != nil || d.Context["recordSet"] != "cr:recordSet" {
+	if d.Type != "sc:Dataset" || d.ConformsTo != "http://mlcommons.org/croissant/1.1" ||
+		d.Version != "20260320.83000.0" || d.IsLiveDataset != nil || d.Context["recordSet"] != "cr:recordSet" {
 		t.Errorf("the description is %s", a.body)
 	}
-	if cited, _ := d.CiteAs.(string); !strings.Contains(cited, "City & Co") || !strings.Contains(cited, "_version=20260320T083000Z-new") {
+	if cited, _ := d.CiteAs.(string); !strings.Contains(cited, "City & Co") ||
+		!strings.Contains(cited, "_version=20260320T083000Z-new") {
 		t.Errorf("the citation is %q", d.CiteAs)
 	}
-	authored := newSite(t, publishContact(`{"package":{"publisher":"City & Co","contributors":[{"title":"Ana","role":"author"},{"title":"Bo"}]}}`))
-	if a := authored.get(t, catalog+"/croissant.json"); !strings.Contains(a.body, `"creator":[{"@type":"sc:Person","name":"Ana"}]`) {
+	authored := newSite(t, publishContact(
+		`{"package":{"publisher":"City & Co","contributors":[{"title":"Ana","role":"author"},{"title":"Bo"}]}}`))
+	if a := authored.get(t, catalog+"/croissant.json"); !strings.Contains(a.body,
+		`"creator":[{"@type":"sc:Person","name":"Ana"}]`) {
 		t.Errorf("the author is not the creator: %s", a.body)
 	}
 	file := d.Distribution[0]
 	csv := s.get(t, strings.TrimPrefix(file.ContentURL, "http://herbarium.test"))
 	sum := sha256.Sum256([]byte(csv.body))
-	if file.Type != "cr:FileObject" || file.EncodingFormat != "text/csv" || csv.status != 200 || file.SHA256 != hex.EncodeToString(sum[:]) || !strings.Contains(file.ContentURL, "_version=20260320T083000Z-new") {
+	if file.Type != "cr:FileObject" || file.EncodingFormat != "text/csv" || csv.status != 200 ||
+		file.SHA256 != hex.EncodeToString(sum[:]) ||
+		!strings.Contains(file.ContentURL, "_version=20260320T083000Z-new") {
 		t.Errorf("the file is %+v: %d", file, csv.status)
 	}
 	header, _, _ := strings.Cut(csv.body, "\r\n")
 	ids := map[string]bool{}
 	types := map[string]string{}
 	for _, f := range d.RecordSet[0].Field {
-		if f.Type != "cr:Field" || ids[f.ID] || f.Source.FileObject.ID != file.ID || !slices.Contains(strings.Split(header, ","), f.Source.Extract.Column) {
+		if f.Type != "cr:Field" || ids[f.ID] || f.Source.FileObject.ID != file.ID ||
+			!slices.Contains(strings.Split(header, ","), f.Source.Extract.Column) {
 			t.Errorf("the field is %+v", f)
 		}
 		ids[f.ID], types[f.Name] = true, f.DataType
@@ -382,7 +406,8 @@ func TestCroissant(t *testing.T) {
 func TestReportProblem(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ contact, want string }{
-		{`{"fn":"Ana","hasEmail":"mailto:ana@example.org"}`, "mailto:ana@example.org?subject=Problem%20with%20The%20garden&body=%0D%0A%0D%0Ahttp%3A%2F%2Fherbarium.test%2Fdatasets%2Fgarden%2Fcatalog%3Fcategory%3Dfern%26_version%3D20260320T083000Z-new"},
+		{`{"fn":"Ana","hasEmail":"mailto:ana@example.org"}`,
+			"mailto:ana@example.org?subject=Problem%20with%20The%20garden&body=%0D%0A%0D%0Ahttp%3A%2F%2Fherbarium.test%2Fdatasets%2Fgarden%2Fcatalog%3Fcategory%3Dfern%26_version%3D20260320T083000Z-new"},
 		{`{"name":"Desk","path":"https://example.org/contact"}`, "https://example.org/contact"},
 		{`{"name":"Desk","path":"http://example.org/contact"}`, ""},
 		{`{"name":"Desk","path":"javascript:alert(1)"}`, ""},

@@ -43,8 +43,10 @@ func TestPreview(t *testing.T) {
 	})
 	images := map[string]bool{}
 	for _, path := range []string{
-		catalog + "/preview.png", catalog + "/preview.png?category=fern", catalog + "/preview.png?search=%E6%A4%8D%E7%89%A9", catalog + "/chart/preview.png?_by=category",
-		catalog + "/chart/preview.png?_by=date:month", catalog + "/chart/preview.png?_measure=mean:price", catalog + "/chart/preview.png?_by=category&_by=date:year&_kind=table",
+		catalog + "/preview.png", catalog + "/preview.png?category=fern",
+		catalog + "/preview.png?search=%E6%A4%8D%E7%89%A9", catalog + "/chart/preview.png?_by=category",
+		catalog + "/chart/preview.png?_by=date:month", catalog + "/chart/preview.png?_measure=mean:price",
+		catalog + "/chart/preview.png?_by=category&_by=date:year&_kind=table",
 		"/datasets/geo/places/map/preview.png", "/datasets/geo/places/map/preview.png?name=Oslo",
 		"/datasets/evil/nasty/preview.png", "/datasets/empty/none/preview.png", "/datasets/wide/many/preview.png",
 	} {
@@ -67,14 +69,16 @@ func TestPreview(t *testing.T) {
 	if counted != before {
 		t.Error("an image is drawn again")
 	}
-	if a := s.get(t, catalog+"/preview.png?category=fern", "If-None-Match", first.header.Get("Etag")); a.status != http.StatusNotModified {
+	if a := s.get(t, catalog+"/preview.png?category=fern", "If-None-Match",
+		first.header.Get("Etag")); a.status != http.StatusNotModified {
 		t.Errorf("a client that has the image gets %d", a.status)
 	}
 	if got := s.get(t, catalog+"/preview.png?_small=v1").header.Get("Cache-Control"); got != "public, max-age=86400" {
 		t.Errorf("Cache-Control of an image of a version is %q", got)
 	}
 	for path, want := range map[string]int{
-		locked + "/preview.png": 401, catalog + "/preview.png?sort=prize": 400, catalog + "/chart/preview.png?_by=nothing": 400, "/datasets/garden/nothing/preview.png": 404,
+		locked + "/preview.png": 401, catalog + "/preview.png?sort=prize": 400,
+		catalog + "/chart/preview.png?_by=nothing": 400, "/datasets/garden/nothing/preview.png": 404,
 	} {
 		if got := s.get(t, path).status; got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
@@ -150,7 +154,8 @@ func (p fullPacer) Reserve(_ context.Context, bytes int) (func(), error) {
 func places() (herb.Dataset, []herb.Record) {
 	d := herb.Dataset{
 		Ref: herb.Ref{Namespace: "geo", Name: "places"}, Title: "Places",
-		Fields: []herb.Field{field("name", herb.TypeText), field("latitude", herb.TypeNumber), field("longitude", herb.TypeNumber)},
+		Fields: []herb.Field{field("name", herb.TypeText), field("latitude", herb.TypeNumber),
+			field("longitude", herb.TypeNumber)},
 	}
 	return d, []herb.Record{{"Oslo", "59.9", "10.7"}, {"Lima", "-12", "-77"}, {"Perth", "-32", "115.9"}}
 }
@@ -166,22 +171,29 @@ func TestPreview_page(t *testing.T) {
 	const site = "https://data.example"
 	for _, tt := range []struct{ path, title, address, image, alt string }{
 		{catalog, "The garden", "/open" + catalog, "/open" + catalog + "/preview.png?_small=v1", "60 rows"},
-		{catalog + "?category=fern&price%5Bgte%5D=5000&sort=price&page=2&per_page=2", "The garden: 17 of 60 rows, category is fern, Price in € ≥ 5,000",
-			"/open" + catalog + "?category=fern&price%5Bgte%5D=5000&sort=price&page=2&per_page=2", "/open" + catalog + "/preview.png?category=fern&price%5Bgte%5D=5000&_small=v1",
+		{catalog + "?category=fern&price%5Bgte%5D=5000&sort=price&page=2&per_page=2",
+			"The garden: 17 of 60 rows, category is fern, Price in € ≥ 5,000",
+			"/open" + catalog + "?category=fern&price%5Bgte%5D=5000&sort=price&page=2&per_page=2", "/open" + catalog +
+				"/preview.png?category=fern&price%5Bgte%5D=5000&_small=v1",
 			"17 of 60 rows, category is fern, Price in € ≥ 5,000"},
-		{catalog + "?search=fer*&date%5Bgte%5D=2024-01-01&date%5Blte%5D=2024-06-30", "The garden: 9 of 60 rows, “fer”, date 2024-01-01 – 2024-06-30", "", "", ""},
-		{catalog + "/chart?_by=category&category=moss", "Rows by category: The garden: 19 of 60 rows, category is moss", "",
+		{catalog + "?search=fer*&date%5Bgte%5D=2024-01-01&date%5Blte%5D=2024-06-30",
+			"The garden: 9 of 60 rows, “fer”, date 2024-01-01 – 2024-06-30", "", "", ""},
+		{catalog + "/chart?_by=category&category=moss", "Rows by category: The garden: 19 of 60 rows, category is moss",
+			"",
 			"/open" + catalog + "/chart/preview.png?category=moss&_by=category&_small=v1", "Rows by category"},
-		{"/datasets/geo/places/map?latitude%5Blt%5D=0", "Map: Places: 2 of 3 rows, latitude < 0", "/open/datasets/geo/places/map?latitude%5Blt%5D=0",
+		{"/datasets/geo/places/map?latitude%5Blt%5D=0", "Map: Places: 2 of 3 rows, latitude < 0",
+			"/open/datasets/geo/places/map?latitude%5Blt%5D=0",
 			"/open/datasets/geo/places/map/preview.png?latitude%5Blt%5D=0&_small=v1", "2 of 3 rows, latitude < 0"},
 		{"/datasets/geo/places?latitude%5Blt%5D=100", "Places: All 3 rows, latitude < 100", "", "", ""},
 		{"/datasets/geo/places", "Places", "", "", "3 rows"},
 	} {
 		doc := s.page(t, tt.path, 200)
-		if got := strings.TrimSuffix(textOf(all(doc, tag("title", ""))[0]), " · Herbarium"); got != tt.title || meta(doc, "og:title") != tt.title {
+		if got := strings.TrimSuffix(textOf(all(doc, tag("title", ""))[0]), " · Herbarium"); got != tt.title ||
+			meta(doc, "og:title") != tt.title {
 			t.Errorf("%s: the title is %q and %q, want %q", tt.path, got, meta(doc, "og:title"), tt.title)
 		}
-		for property, want := range map[string]string{"og:url": site + tt.address, "og:image": site + tt.image, "og:image:alt": tt.alt} {
+		for property, want := range map[string]string{"og:url": site + tt.address, "og:image": site + tt.image,
+			"og:image:alt": tt.alt} {
 			if got := meta(doc, property); want != site && want != "" && got != want {
 				t.Errorf("%s: %s is %q, want %q", tt.path, property, got, want)
 			}

@@ -27,7 +27,8 @@ func (s *publishingSite) send(t testing.TB, key string, parts [][2]string, more 
 		var err error
 		if name, ok := strings.CutPrefix(part[0], "@"); ok {
 			w, failed := form.CreateFormFile("file", name)
-			if err = failed; err == nil {
+			err = failed
+			if err == nil {
 				_, err = w.Write([]byte(part[1]))
 			}
 		} else {
@@ -54,8 +55,10 @@ func (s *publishingSite) send(t testing.TB, key string, parts [][2]string, more 
 func TestPublish_keys(t *testing.T) {
 	t.Parallel()
 	s := newPublishingSite(t)
-	for _, path := range []string{"/publish", "/publish/" + draftID, "/publish/" + draftID + "/descriptor", "/publish/" + draftID + "/live/publish1"} {
-		if a := s.get(t, path); a.status != 401 || !strings.Contains(a.body, `name="back" value="/publish`) || strings.Contains(a.body, "Dog rose") {
+	for _, path := range []string{"/publish", "/publish/" + draftID, "/publish/" + draftID + "/descriptor",
+		"/publish/" + draftID + "/live/publish1"} {
+		if a := s.get(t, path); a.status != 401 || !strings.Contains(a.body, `name="back" value="/publish`) ||
+			strings.Contains(a.body, "Dog rose") {
 			t.Errorf("%s without a key: %d", path, a.status)
 		}
 		a := s.get(t, path, as(otherKey)...)
@@ -66,26 +69,31 @@ func TestPublish_keys(t *testing.T) {
 			t.Errorf("%s has Cache-Control %q", path, cache)
 		}
 	}
-	for _, path := range []string{"/publish/" + draftID, "/publish/" + draftID + "/publish", "/publish/" + draftID + "/discard", "/publish-table", "/datasets/nursery/stock/rollback"} {
-		form := url.Values{"title": {"Other"}, "to": {"v0"}, "live": {"v1"}, "namespace": {"nursery"}, "dataset": {"x"}, "table": {"a\tb"}}
+	for _, path := range []string{"/publish/" + draftID, "/publish/" + draftID + "/publish", "/publish/" + draftID +
+		"/discard", "/publish-table", "/datasets/nursery/stock/rollback"} {
+		form := url.Values{"title": {"Other"}, "to": {"v0"}, "live": {"v1"}, "namespace": {"nursery"}, "dataset": {"x"},
+			"table": {"a\tb"}}
 		if a := s.post(t, path, form, as(otherKey)...); a.status != 403 {
 			t.Errorf("POST %s with a key that may not publish: %d", path, a.status)
 		}
-		if a := s.post(t, path, form, append(as(sellsKey), "Sec-Fetch-Site", "cross-site")...); a.status != 403 || !strings.Contains(a.body, "another site") {
+		if a := s.post(t, path, form, append(as(sellsKey), "Sec-Fetch-Site", "cross-site")...); a.status != 403 ||
+			!strings.Contains(a.body, "another site") {
 			t.Errorf("POST %s from another site: %d", path, a.status)
 		}
 	}
 	if a := s.send(t, otherKey, [][2]string{{"namespace", "nursery"}, {"@a.csv", "a,b\n"}}); a.status != 403 {
 		t.Errorf("a file with a key that may not publish: %d", a.status)
 	}
-	if a := s.send(t, sellsKey, [][2]string{{"namespace", "nursery"}, {"@a.csv", "a,b\n"}}, "Origin", "https://evil.example"); a.status != 403 {
+	if a := s.send(t, sellsKey, [][2]string{{"namespace", "nursery"}, {"@a.csv", "a,b\n"}}, "Origin",
+		"https://evil.example"); a.status != 403 {
 		t.Errorf("a file from another site: %d", a.status)
 	}
 	if len(s.files)+len(s.edits)+len(s.published)+len(s.discarded)+len(s.rollbacks) > 0 {
 		t.Errorf("something was done: %+v", s.fakeDrafts)
 	}
 	s.review.Draft.Ref = herb.Ref{Namespace: "other", Name: "stock"}
-	if a := s.get(t, "/publish/"+draftID, as(sellsKey)...); a.status != 404 || strings.Contains(a.body, "Dog rose") || strings.Contains(a.body, "other/stock") {
+	if a := s.get(t, "/publish/"+draftID, as(sellsKey)...); a.status != 404 || strings.Contains(a.body, "Dog rose") ||
+		strings.Contains(a.body, "other/stock") {
 		t.Errorf("a draft of a dataset that the key may not publish: %d", a.status)
 	}
 }
@@ -95,7 +103,8 @@ func TestPublish_keyForm(t *testing.T) {
 	t.Parallel()
 	s := newPublishingSite(t)
 	for back, want := range map[string]string{
-		"/publish": "/publish", "/publish/" + draftID: "/publish/" + draftID, "": "/", "/publish/../x": "/", "//evil.example": "/", "/publish?x=1": "/",
+		"/publish": "/publish", "/publish/" + draftID: "/publish/" + draftID, "": "/", "/publish/../x": "/",
+		"//evil.example": "/", "/publish?x=1": "/",
 		"/publish/a/b": "/",
 	} {
 		a := s.post(t, "/key", url.Values{"key": {sellsKey}, "back": {back}})
@@ -152,13 +161,16 @@ func TestPublish_form(t *testing.T) {
 	s := newPublishingSite(t)
 	a := s.get(t, "/publish", as(sellsKey)...)
 	page := parse(t, a.body)
-	if a.status != 200 || attr(one(t, page, byID("namespace")), "value") != "nursery" || attr(one(t, page, byID("dataset")), "value") != "" {
+	if a.status != 200 || attr(one(t, page, byID("namespace")), "value") != "nursery" ||
+		attr(one(t, page, byID("dataset")), "value") != "" {
 		t.Errorf("%d, the namespace is %q", a.status, attr(one(t, page, byID("namespace")), "value"))
 	}
-	if options := all(one(t, page, byID("datasets")), tag("option", "")); len(options) != 1 || attr(options[0], "value") != "stock" {
+	if options := all(one(t, page, byID("datasets")), tag("option", "")); len(options) != 1 ||
+		attr(options[0], "value") != "stock" {
 		t.Errorf("there are %d datasets to choose", len(options))
 	}
-	if got := words(one(t, page, tag("section", "drafts"))); got != "Files that wait for you autumn-2026.xlsx for nursery/stock, 500 KiB, 5 minutes ago Discard autumn-2026.xlsx" {
+	if got := words(one(t, page, tag("section", "drafts"))); got != "Files that wait for you autumn-2026.xlsx for "+
+		"nursery/stock, 500 KiB, 5 minutes ago Discard autumn-2026.xlsx" {
 		t.Errorf("the drafts are %q", got)
 	}
 	page = parse(t, s.get(t, "/publish?namespace=nursery&dataset=stock", as(sellsKey)...).body)
@@ -181,17 +193,23 @@ func TestPublish_files(t *testing.T) {
 		to     string // where it leads, or a part of the message
 		refs   string
 	}{
-		{"named", [][2]string{{"namespace", "nursery"}, {"dataset", "stock"}, {"@Prices 2026.csv", "a,b\n"}}, 303, "/publish/" + draftID, "nursery/stock"},
-		{"after the file", [][2]string{{"namespace", "nursery"}, {"dataset", ""}, {"@Préise 2026.csv.gz", "a"}}, 303, "/publish/" + draftID, "nursery/preise-2026"},
-		{"several", [][2]string{{"namespace", "nursery"}, {"@a.csv", "a"}, {"@b.csv", "b"}}, 303, "/publish", "nursery/a nursery/b"},
-		{"several with one name", [][2]string{{"namespace", "nursery"}, {"dataset", "x"}, {"@a.csv", "a"}, {"@b.csv", "b"}}, 400, "leave Dataset empty", "nursery/x"},
+		{"named", [][2]string{{"namespace", "nursery"}, {"dataset", "stock"}, {"@Prices 2026.csv", "a,b\n"}}, 303,
+			"/publish/" + draftID, "nursery/stock"},
+		{"after the file", [][2]string{{"namespace", "nursery"}, {"dataset", ""}, {"@Préise 2026.csv.gz", "a"}}, 303,
+			"/publish/" + draftID, "nursery/preise-2026"},
+		{"several", [][2]string{{"namespace", "nursery"}, {"@a.csv", "a"}, {"@b.csv", "b"}}, 303, "/publish",
+			"nursery/a nursery/b"},
+		{"several with one name", [][2]string{{"namespace", "nursery"}, {"dataset", "x"}, {"@a.csv", "a"},
+			{"@b.csv", "b"}}, 400, "leave Dataset empty", "nursery/x"},
 		{"no namespace", [][2]string{{"namespace", ""}, {"@a.csv", "a"}}, 400, "Enter the namespace", ""},
 		{"namespace of others", [][2]string{{"namespace", "other"}, {"@a.csv", "a"}}, 403, "publish:other/a", ""},
 		{"wrong namespace", [][2]string{{"namespace", "My Nursery"}, {"@a.csv", "a"}}, 400, "lower-case letters", ""},
-		{"wrong dataset", [][2]string{{"namespace", "nursery"}, {"dataset", "a/b"}, {"@a.csv", "a"}}, 400, "lower-case letters", ""},
+		{"wrong dataset", [][2]string{{"namespace", "nursery"}, {"dataset", "a/b"}, {"@a.csv", "a"}}, 400,
+			"lower-case letters", ""},
 		{"name without letters", [][2]string{{"namespace", "nursery"}, {"@....csv", "a"}}, 400, "enter a name", ""},
 		{"nothing", [][2]string{{"namespace", "nursery"}}, 400, "Choose a file, or paste a table.", ""},
-		{"table", [][2]string{{"namespace", "nursery"}, {"dataset", "new"}, {"table", "a\tb\r\n1\t2\r\n"}}, 303, "/publish/" + draftID, "nursery/new"},
+		{"table", [][2]string{{"namespace", "nursery"}, {"dataset", "new"}, {"table", "a\tb\r\n1\t2\r\n"}}, 303,
+			"/publish/" + draftID, "nursery/new"},
 		{"table without a name", [][2]string{{"namespace", "nursery"}, {"table", "a\tb\n"}}, 400, "Enter the name", ""},
 	} {
 		s := newPublishingSite(t)
@@ -219,21 +237,27 @@ func TestPublish_base(t *testing.T) {
 	s := newSite(t, func(o *web.Options, _ *apitest.Library) {
 		o.PublicURL, o.Files, o.Drafts, o.Versions, o.Publisher = "https://example.org/open", f, f, f, f
 	})
-	if a := s.get(t, "/publish", as(sellsKey)...); !strings.Contains(a.body, `action="/open/publish"`) || !strings.Contains(a.body, `formaction="/open/publish-table"`) {
+	if a := s.get(t, "/publish", as(sellsKey)...); !strings.Contains(a.body, `action="/open/publish"`) ||
+		!strings.Contains(a.body, `formaction="/open/publish-table"`) {
 		t.Errorf("the form: %d", a.status)
 	}
-	if a := s.get(t, draftPath, as(sellsKey)...); !strings.Contains(a.body, `action="/open`+draftPath+`"`) || !strings.Contains(a.body, `formaction="/open`+draftPath+`/publish"`) {
+	if a := s.get(t, draftPath, as(sellsKey)...); !strings.Contains(a.body, `action="/open`+draftPath+`"`) ||
+		!strings.Contains(a.body, `formaction="/open`+draftPath+`/publish"`) {
 		t.Errorf("the review: %d", a.status)
 	}
 	origin := append(as(sellsKey), "Origin", "https://example.org")
-	if a := s.post(t, draftPath, url.Values{"title": {"a"}, "was-title": {"b"}}, origin...); a.status != 303 || a.header.Get("Location") != "/open"+draftPath {
+	if a := s.post(t, draftPath, url.Values{"title": {"a"}, "was-title": {"b"}}, origin...); a.status != 303 ||
+		a.header.Get("Location") != "/open"+draftPath {
 		t.Errorf("an edit: %d %v", a.status, a.header)
 	}
 	a := s.get(t, draftPath+"/live/publish1", as(sellsKey)...)
-	if a.header.Get("Location") != "/open/datasets/nursery/stock" || !strings.Contains(a.header.Get("Set-Cookie"), "Path=/open/datasets/nursery/stock; Max-Age=120; HttpOnly; Secure") {
+	if a.header.Get("Location") != "/open/datasets/nursery/stock" ||
+		!strings.Contains(a.header.Get("Set-Cookie"),
+			"Path=/open/datasets/nursery/stock; Max-Age=120; HttpOnly; Secure") {
 		t.Errorf("live: %d %v", a.status, a.header)
 	}
-	if a := s.post(t, "/key", url.Values{"key": {sellsKey}, "back": {draftPath}}, "Origin", "https://example.org"); a.header.Get("Location") != "/open"+draftPath {
+	if a := s.post(t, "/key", url.Values{"key": {sellsKey}, "back": {draftPath}}, "Origin",
+		"https://example.org"); a.header.Get("Location") != "/open"+draftPath {
 		t.Errorf("the key: %d %v", a.status, a.header)
 	}
 }
@@ -243,8 +267,10 @@ func TestPublish_table(t *testing.T) {
 	t.Parallel()
 	for table, want := range map[string]string{"a\tb\r\n1\t2\r\n": "pasted.tsv", "a,b\r\n1,2\r\n": "pasted.csv"} {
 		s := newPublishingSite(t)
-		a := s.post(t, "/publish-table", url.Values{"namespace": {"nursery"}, "dataset": {"new"}, "table": {table}}, as(sellsKey)...)
-		if a.status != 303 || len(s.created) != 1 || s.created[0].Name != want || s.files[0] != strings.ReplaceAll(table, "\r\n", "\n") {
+		a := s.post(t, "/publish-table", url.Values{"namespace": {"nursery"}, "dataset": {"new"}, "table": {table}},
+			as(sellsKey)...)
+		if a.status != 303 || len(s.created) != 1 || s.created[0].Name != want ||
+			s.files[0] != strings.ReplaceAll(table, "\r\n", "\n") {
 			t.Errorf("%q: %d, %+v %q", table, a.status, s.created, s.files)
 		}
 	}

@@ -36,7 +36,8 @@ func TestRecord(t *testing.T) {
 			}
 		}
 		var fromJSON map[string]string
-		if err := json.Unmarshal([]byte(textOf(one(t, record, tag("pre", "")))), &fromJSON); err != nil || fromJSON["image"] != want[1] {
+		if err := json.Unmarshal([]byte(textOf(one(t, record, tag("pre", "")))), &fromJSON); err != nil ||
+			fromJSON["image"] != want[1] {
 			t.Errorf("record %d: the JSON has %q, %v; want %q", i+1, fromJSON["image"], err, want[1])
 		}
 	}
@@ -49,7 +50,8 @@ func TestRecord_arrays(t *testing.T) {
 	subjects.Notation.JSON = true
 	const value = `["boat, sailing","church"]`
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
-		lib.Put(herb.Dataset{Ref: herb.Ref{Namespace: "museum", Name: "works"}, Fields: []herb.Field{subjects}}, []herb.Record{{value}})
+		lib.Put(herb.Dataset{Ref: herb.Ref{Namespace: "museum", Name: "works"}, Fields: []herb.Field{subjects}},
+			[]herb.Record{{value}})
 	})
 	doc := s.page(t, "/datasets/museum/works?_record=1", 200)
 	record := one(t, doc, tag("aside", "record"))
@@ -57,7 +59,8 @@ func TestRecord_arrays(t *testing.T) {
 	for _, a := range all(one(t, record, tag("dd", "")), tag("a", "")) {
 		links = append(links, textOf(a)+" → "+attr(a, "href"))
 	}
-	if want := []string{"boat, sailing → ?subjects=boat%2C+sailing", "church → ?subjects=church"}; !slices.Equal(links, want) {
+	if want := []string{"boat, sailing → ?subjects=boat%2C+sailing",
+		"church → ?subjects=church"}; !slices.Equal(links, want) {
 		t.Errorf("links %q, want %q", links, want)
 	}
 	if got := attr(one(t, record, tag("dd", "")), "data-raw"); got != value {
@@ -108,7 +111,9 @@ func TestRecord_permalink(t *testing.T) {
 func TestRecord_contentLink(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
-		d := herb.Dataset{Ref: herb.Ref{Namespace: "talks", Name: "all"}, Fields: []herb.Field{field("speaker", herb.TypeText), field("party", herb.TypeText), field("text", herb.TypeText)}}
+		d := herb.Dataset{Ref: herb.Ref{Namespace: "talks", Name: "all"},
+			Fields: []herb.Field{field("speaker", herb.TypeText), field("party", herb.TypeText),
+				field("text", herb.TypeText)}}
 		var rows []herb.Record
 		for i := range 130 {
 			rows = append(rows, herb.Record{"Ana", "A", strings.Repeat("a long speech ", 10) + fmt.Sprint(i)})
@@ -127,7 +132,8 @@ func TestRecord_contentLink(t *testing.T) {
 	}
 	at := strings.Index(link, "_row=") + len("_row=")
 	doc := s.page(t, link[:at]+"0000"+link[at+4:], 404)
-	if got := words(one(t, doc, has("role", "alert"))); !strings.Contains(got, "no row of this version") || len(all(doc, tag("tr", ""))) < 50 {
+	if got := words(one(t, doc, has("role", "alert"))); !strings.Contains(got, "no row of this version") ||
+		len(all(doc, tag("tr", ""))) < 50 {
 		t.Errorf("a link to a row that is gone shows %q", got)
 	}
 }
@@ -137,12 +143,16 @@ func TestRecord_contentLink(t *testing.T) {
 func TestRecord_listInKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
-		d := herb.Dataset{Ref: herb.Ref{Namespace: "shop", Name: "sets"}, Fields: []herb.Field{field("id", herb.TypeNumber), field("tags", herb.TypeList)}}
+		d := herb.Dataset{Ref: herb.Ref{Namespace: "shop", Name: "sets"},
+			Fields: []herb.Field{field("id", herb.TypeNumber), field("tags", herb.TypeList)}}
 		d.PrimaryKey = []string{"id", "tags"}
 		lib.Put(d, []herb.Record{{"1", "a,b"}})
 	})
 	record := one(t, s.page(t, "/datasets/shop/sets?_record=1", 200), tag("aside", "record"))
-	if links := all(record, func(n *html.Node) bool { return n.Data == "a" && words(n) == "Permalink" }); len(links) > 0 {
+	if links := all(record, func(n *html.Node) bool {
+		return n.Data == "a" &&
+			words(n) == "Permalink"
+	}); len(links) > 0 {
 		t.Errorf("the permalink is %s", attr(links[0], "href"))
 	}
 }

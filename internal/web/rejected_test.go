@@ -18,9 +18,12 @@ func withRejections(o *web.Options, l *apitest.Library) {
 	since := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	o.SourceErrors = func(context.Context) ([]herb.SourceError, error) {
 		return []herb.SourceError{
-			{Path: "/srv/files/catalog.csv", Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Message: `/srv/files/catalog.csv: "quoted open"`, Since: since},
-			{Path: "/srv/files/staff.csv", Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Message: `/srv/files/staff.csv: "quoted <b>" in records 1 and 3`, Since: since},
-			{Path: "/srv/files/new.csv", Ref: herb.Ref{Namespace: "garden", Name: "new"}, Message: `"quoted new"`, Since: since},
+			{Path: "/srv/files/catalog.csv", Ref: herb.Ref{Namespace: "garden", Name: "catalog"},
+				Message: `/srv/files/catalog.csv: "quoted open"`, Since: since},
+			{Path: "/srv/files/staff.csv", Ref: herb.Ref{Namespace: "locked", Name: "staff"},
+				Message: `/srv/files/staff.csv: "quoted <b>" in records 1 and 3`, Since: since},
+			{Path: "/srv/files/new.csv", Ref: herb.Ref{Namespace: "garden", Name: "new"}, Message: `"quoted new"`,
+				Since: since},
 			{Path: "/srv/files/datapackage.json", Message: "quoted descriptor"},
 		}, nil
 	}
@@ -42,7 +45,8 @@ func TestRejected_public(t *testing.T) {
 	s := newSite(t, withRejections)
 	for _, path := range []string{
 		"/", "/?search=garden", "/catalog.jsonld", "/openapi.json", "/api/v1", "/readyz",
-		"/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/versions", locked + "/about", "/datasets/garden/catalog/api", "/api/v1/garden/catalog",
+		"/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/versions",
+		locked + "/about", "/datasets/garden/catalog/api", "/api/v1/garden/catalog",
 		locked, locked + "/versions", locked + "/api", "/api/v1/locked/staff",
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -86,7 +90,8 @@ func TestRejected_shown(t *testing.T) {
 			if got := strings.Count(a.body, "ewest file was rejected on"); got != tt.notes {
 				t.Errorf("%d notes", got)
 			}
-			if quoted := strings.Contains(a.body, "quoted"); quoted != (tt.want != "") || !strings.Contains(a.body, tt.want) {
+			if quoted := strings.Contains(a.body, "quoted"); quoted != (tt.want != "") ||
+				!strings.Contains(a.body, tt.want) {
 				t.Errorf("the page lacks %q, or quotes a value: %t", tt.want, quoted)
 			}
 			if tt.notes > 0 && !strings.HasPrefix(a.header.Get("Cache-Control"), "private") {

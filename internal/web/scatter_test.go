@@ -20,12 +20,16 @@ import (
 // measurements returns rows with two numbers that correlate, some of which are missing, and a
 // grade.
 func measurements(name string, rows int) (d herb.Dataset, records []herb.Record) {
-	d = herb.Dataset{Ref: herb.Ref{Namespace: "lab", Name: name}, Title: "Measurements", Version: "v1", Records: rows, Fields: []herb.Field{
-		field("length", herb.TypeNumber), field("weight", herb.TypeNumber), field("grade", herb.TypeNumber), field("name", herb.TypeText),
-	}}
+	d = herb.Dataset{Ref: herb.Ref{Namespace: "lab", Name: name}, Title: "Measurements", Version: "v1", Records: rows,
+		Fields: []herb.Field{
+			field("length", herb.TypeNumber), field("weight", herb.TypeNumber), field("grade", herb.TypeNumber),
+			field("name", herb.TypeText),
+		}}
 	for i := range rows {
 		length := float64(i*7919%1000) / 10
-		r := herb.Record{strconv.FormatFloat(length, 'f', 1, 64), strconv.FormatFloat(2000+30*length+float64(i*104729%997), 'f', -1, 64), strconv.Itoa(i%5 + 1), "n" + strconv.Itoa(i%3)}
+		r := herb.Record{strconv.FormatFloat(length, 'f', 1, 64),
+			strconv.FormatFloat(2000+30*length+float64(i*104729%997), 'f', -1, 64), strconv.Itoa(i%5 + 1),
+			"n" + strconv.Itoa(i%3)}
 		if i%50 == 7 {
 			r[i/50%2] = ""
 		}
@@ -83,10 +87,12 @@ func TestScatter(t *testing.T) {
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) { lib.Put(measurements("few", 300)) })
 	const path = "/datasets/lab/few/chart?grade=1&grade=3&_by=length&_by=weight&_kind=scatter"
 	doc := s.page(t, path, 200)
-	if got := words(one(t, one(t, doc, has("id", "answer")), tag("h2", ""))); got != "weight by length as a scatter plot" {
+	if got := words(one(t, one(t, doc, has("id", "answer")),
+		tag("h2", ""))); got != "weight by length as a scatter plot" {
 		t.Errorf("the title is %q", got)
 	}
-	if got := words(one(t, doc, tag("p", "counted"))); !strings.HasPrefix(got, "120 rows. 6 rows without a value of length or weight are not drawn.") {
+	if got := words(one(t, doc, tag("p", "counted"))); !strings.HasPrefix(got,
+		"120 rows. 6 rows without a value of length or weight are not drawn.") {
 		t.Errorf("the note is %q", got)
 	}
 	figure := one(t, doc, tag("svg", "wide"))
@@ -164,7 +170,9 @@ func TestScatter_cells(t *testing.T) {
 		for i, row := range rows {
 			total += int(number(t, row[2]))
 			label, count, _ := strings.Cut(attr(parts[i], "aria-label"), ": ")
-			if first, _, _ := strings.Cut(label, " – "); number(t, first[strings.LastIndexByte(first, ' ')+1:]) != number(t, row[0]) || !strings.HasPrefix(count, herb.Count(int(number(t, row[2])))+" row") {
+			if first, _, _ := strings.Cut(label, " – "); number(t,
+				first[strings.LastIndexByte(first, ' ')+1:]) != number(t, row[0]) || !strings.HasPrefix(count,
+				herb.Count(int(number(t, row[2])))+" row") {
 				t.Fatalf("%s: the cell %q is %v", fields, label, row)
 			}
 		}
@@ -181,7 +189,8 @@ func TestScatter_form(t *testing.T) {
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) { lib.Put(measurements("few", 300)) })
 	const path, scatter = "/datasets/lab/few/chart", "?_by=length&_by=weight&_kind=scatter"
 	for query, want := range map[string]string{
-		"?_by=length%3A5&_by=weight%3A500": scatter, "?_by=length%3A5&_measure=mean%3Aweight": scatter, "?_by=name&_measure=mean%3Aweight": "", "?_by=length%3A5&_by=name": "",
+		"?_by=length%3A5&_by=weight%3A500": scatter, "?_by=length%3A5&_measure=mean%3Aweight": scatter,
+		"?_by=name&_measure=mean%3Aweight": "", "?_by=length%3A5&_by=name": "",
 		"?_by=length&_measure=mean%3Alength": "",
 	} {
 		if got := s.choose(t, path+query, "kind", "a scatter plot"); strings.TrimPrefix(got, path) != want {
@@ -189,13 +198,17 @@ func TestScatter_form(t *testing.T) {
 		}
 	}
 	for menu, change := range map[string][2]string{
-		"by": {"weight", "?_by=weight&_by=length&_kind=scatter"}, "split": {"grade", "?_by=length&_by=grade&_kind=scatter"}, "kind": {"a heat map", "?_by=length%3A5&_by=weight%3A500&_kind=heat"},
+		"by":    {"weight", "?_by=weight&_by=length&_kind=scatter"},
+		"split": {"grade", "?_by=length&_by=grade&_kind=scatter"},
+		"kind":  {"a heat map", "?_by=length%3A5&_by=weight%3A500&_kind=heat"},
 	} {
-		if got := s.choose(t, path+scatter, menu, change[0]); got != path+change[1] && !(menu == "kind" && strings.HasSuffix(got, "_kind=heat")) {
+		if got := s.choose(t, path+scatter, menu, change[0]); got != path+change[1] &&
+			!(menu == "kind" && strings.HasSuffix(got, "_kind=heat")) {
 			t.Errorf("%s in the menu %s leads to %q", change[0], menu, got)
 		}
 	}
-	if got := s.choose(t, path+"?_by=length%3A5&_by=weight%3A500&_kind=scatter", "kind", "a scatter plot"); got != path+scatter {
+	if got := s.choose(t, path+"?_by=length%3A5&_by=weight%3A500&_kind=scatter", "kind", "a scatter plot"); got != path+
+		scatter {
 		t.Errorf("intervals of a scatter plot: %s", got)
 	}
 	s.page(t, path+"?_by=length&_by=name&_kind=scatter", 400)
@@ -221,23 +234,29 @@ func TestScatter_extremes(t *testing.T) {
 	}
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
 		for name, records := range map[string][]herb.Record{
-			"extreme": {{"1e18", digits, "5"}, {"-1e18", "-" + digits, "5"}, {"1", "0." + digits, "5"}, {"1e-300", "1", "5"}},
-			"equal":   {{"5", "5", "5"}, {"5", "5", "5"}}, "huge": {{"1e18", "1e18", "5"}, {"1000000000000000001", "1e18", "5"}},
+			"extreme": {{"1e18", digits, "5"}, {"-1e18", "-" + digits, "5"}, {"1", "0." + digits, "5"},
+				{"1e-300", "1", "5"}},
+			"equal":   {{"5", "5", "5"}, {"5", "5", "5"}},
+			"huge":    {{"1e18", "1e18", "5"}, {"1000000000000000001", "1e18", "5"}},
 			"missing": {{"", "1", "5"}, {"1", "", "5"}}, "one": {{"0", "0", "0"}}, "many": many, "none": nil,
 		} {
-			lib.Put(herb.Dataset{Ref: herb.Ref{Namespace: "evil", Name: name}, Version: "v1", Records: len(records), Fields: []herb.Field{
-				field("a", herb.TypeNumber), field("b"+strings.Repeat("ß ", 500), herb.TypeNumber), field("c", herb.TypeNumber),
-			}}, records)
+			lib.Put(herb.Dataset{Ref: herb.Ref{Namespace: "evil", Name: name}, Version: "v1", Records: len(records),
+				Fields: []herb.Field{
+					field("a", herb.TypeNumber), field("b"+strings.Repeat("ß ", 500), herb.TypeNumber),
+					field("c", herb.TypeNumber),
+				}}, records)
 		}
 	})
 	for _, name := range []string{"extreme", "equal", "huge", "missing", "one", "many", "none"} {
 		for _, axes := range []string{"_by=a&_by=c", "_by=c&_by=a"} {
 			path := "/datasets/evil/" + name + "/chart?" + axes + "&_kind=scatter"
 			a := s.get(t, path)
-			if a.status != 200 || strings.Contains(a.body, "NaN") || strings.Contains(a.body, "Inf") || len(a.body) > 400_000 {
+			if a.status != 200 || strings.Contains(a.body, "NaN") || strings.Contains(a.body, "Inf") ||
+				len(a.body) > 400_000 {
 				t.Errorf("%s: %d, %d bytes", path, a.status, len(a.body))
 			}
-			if svg := s.get(t, strings.Replace(path, "/chart?", "/chart.svg?", 1)); svg.status != 200 || strings.Contains(svg.body[strings.Index(svg.body, "</style>"):], "NaN") {
+			if svg := s.get(t, strings.Replace(path, "/chart?", "/chart.svg?", 1)); svg.status != 200 ||
+				strings.Contains(svg.body[strings.Index(svg.body, "</style>"):], "NaN") {
 				t.Errorf("the picture of %s: %d", path, svg.status)
 			} else {
 				svgTexts(t, svg.body)

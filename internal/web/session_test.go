@@ -62,7 +62,8 @@ func TestKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	a := s.get(t, locked+"?room=7")
-	if a.status != 401 || !strings.Contains(a.header.Get("WWW-Authenticate"), "Bearer") || a.header.Get("Cache-Control") != "no-store" {
+	if a.status != 401 || !strings.Contains(a.header.Get("WWW-Authenticate"), "Bearer") ||
+		a.header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("without a key: %d %v", a.status, a.header)
 	}
 	if strings.Contains(a.body, "Secretive") {
@@ -85,13 +86,15 @@ func TestKey(t *testing.T) {
 		t.Errorf("the cookie is %s", cookie)
 	}
 	kept := "herbarium_key=" + staffKey
-	for _, path := range []string{locked + "?room=7", locked + "/data", locked + "/data.csv", locked + "/facets?_facet=name"} {
+	for _, path := range []string{locked + "?room=7", locked + "/data", locked + "/data.csv",
+		locked + "/facets?_facet=name"} {
 		if a := s.get(t, path, "Cookie", kept); a.status != 200 || !strings.Contains(a.header.Get("Vary"), "Cookie") ||
 			!strings.Contains(a.header.Get("Cache-Control"), "private") {
 			t.Errorf("%s with the cookie: %d %v", path, a.status, a.header)
 		}
 	}
-	if a := s.get(t, locked, "Cookie", kept); !strings.Contains(a.body, "Secretive Ana") || strings.Contains(a.body, staffKey) {
+	if a := s.get(t, locked, "Cookie", kept); !strings.Contains(a.body, "Secretive Ana") ||
+		strings.Contains(a.body, staffKey) {
 		t.Error("the page lacks the records, or shows the key")
 	}
 	for _, path := range []string{locked + "/about", locked + "/api", locked + "/versions"} {
@@ -132,7 +135,8 @@ func TestKey_rejected(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"herb_nothing", otherKey} {
-		if a := s.get(t, locked, "Cookie", "herbarium_key="+key); a.status != 401 && a.status != 403 || strings.Contains(a.body, "Secretive") {
+		if a := s.get(t, locked, "Cookie", "herbarium_key="+key); a.status != 401 && a.status != 403 ||
+			strings.Contains(a.body, "Secretive") {
 			t.Errorf("a cookie with %s: %d", key, a.status)
 		}
 	}
@@ -149,7 +153,8 @@ func TestKey_back(t *testing.T) {
 	s := newSite(t, nil)
 	for _, back := range []string{"//evil.example", "https://evil.example/", "\r\nSet-Cookie: a=b", "%zz", "/../../x"} {
 		a := s.post(t, locked+"/key", url.Values{"key": {staffKey}, "back": {back}})
-		if to := a.header.Get("Location"); a.status != 303 || to != locked && !strings.HasPrefix(to, locked+"?") || strings.ContainsAny(to, "\r\n") {
+		if to := a.header.Get("Location"); a.status != 303 || to != locked && !strings.HasPrefix(to, locked+"?") ||
+			strings.ContainsAny(to, "\r\n") {
 			t.Errorf("%q leads to %q", back, to)
 		}
 	}
@@ -201,12 +206,16 @@ func TestMisplacedKey(t *testing.T) {
 	s := newSite(t, nil)
 	secret, _ := access.Mint("test", nil, time.Now(), time.Time{})
 	for _, path := range []string{
-		"/?search=" + secret, "/?namespace=" + secret, "/datasets/" + secret, "/datasets/garden/catalog?title=" + secret, "/datasets/garden/catalog?search=" + secret,
-		"/datasets/locked/staff?name=" + secret, "/datasets/garden/catalog/data?title=" + secret, "/datasets/garden/catalog/facets?_facet=title&_values=" + secret,
+		"/?search=" + secret, "/?namespace=" + secret, "/datasets/" + secret, "/datasets/garden/catalog?title=" +
+			secret, "/datasets/garden/catalog?search=" + secret,
+		"/datasets/locked/staff?name=" + secret, "/datasets/garden/catalog/data?title=" + secret,
+		"/datasets/garden/catalog/facets?_facet=title&_values=" + secret,
 		"/datasets/garden/catalog/about?x=" + secret, "/datasets/garden/catalog?api_key=" + secret, "/" + secret,
-		"/datasets/garden/catalog/changes?api_key=" + secret, "/datasets/garden/catalog/history?id=1&api_key=" + secret, "/datasets/garden/catalog/map?api_key=" + secret,
+		"/datasets/garden/catalog/changes?api_key=" + secret, "/datasets/garden/catalog/history?id=1&api_key=" + secret,
+		"/datasets/garden/catalog/map?api_key=" + secret,
 	} {
-		if a := s.get(t, path); strings.Contains(a.body+fmt.Sprint(a.header), secret[16:]) || a.status == http.StatusOK {
+		if a := s.get(t, path); strings.Contains(a.body+fmt.Sprint(a.header), secret[16:]) ||
+			a.status == http.StatusOK {
 			t.Errorf("%s repeats the key: %d %v %s", path, a.status, a.header, a.body)
 		}
 	}

@@ -29,18 +29,26 @@ func taggedRequests() []string {
 	const api, page, places = "/api/v1/garden/catalog", "/datasets/garden/catalog", "/api/v1/geo/places"
 	return []string{
 		"/api/v1", "/api/v1?search=garden", api, places, api + "/versions", "/schemas/datapackage.json",
-		api + "/data", api + "/data?page=2&per_page=10", api + "/data?per_page=10&page=2", api + "/data?category=fern&price[gte]=5000", api + "/data?search=plant&sort=-price",
-		api + "/data?_fields=title,id", api + "/data?_typed=true", api + "/data?_version=v0", api + "/data?sort=title", places + "/data?_near=59.9,10.7,10000000&sort=_distance",
-		places + "/data?_bbox=-80,-20,20,60", api + "/data Accept: text/csv", api + "/data Accept: application/x-ndjson",
+		api + "/data", api + "/data?page=2&per_page=10", api + "/data?per_page=10&page=2",
+		api + "/data?category=fern&price[gte]=5000", api + "/data?search=plant&sort=-price",
+		api + "/data?_fields=title,id", api + "/data?_typed=true", api + "/data?_version=v0", api + "/data?sort=title",
+		places + "/data?_near=59.9,10.7,10000000&sort=_distance",
+		places + "/data?_bbox=-80,-20,20,60", api + "/data Accept: text/csv",
+		api + "/data Accept: application/x-ndjson",
 		api + "/data/7", api + "/data/7?_fields=title", api + "/data/5?_version=v0",
-		api + "/data.csv", api + "/data.csv?category=fern", api + "/data.ndjson", api + "/data.ndjson?_typed=true", api + "/data.xlsx", places + "/data.geojson",
+		api + "/data.csv", api + "/data.csv?category=fern", api + "/data.ndjson", api + "/data.ndjson?_typed=true",
+		api + "/data.xlsx", places + "/data.geojson",
 		api + "/data.parquet", api + "/data.parquet?_types=text",
-		api + "/facets?field=category", api + "/facets?field=category&field=price&top=2&search=plant", places + "/grid?_bounds=-180,-90,180,90&_columns=4&_rows=2",
-		places + "/grid?_x=longitude&_y=latitude&_bounds=-180,-90,180,90", api + "/aggregate?_by=category&_measure=sum:price", api + "/aggregate?_measure=count",
+		api + "/facets?field=category", api + "/facets?field=category&field=price&top=2&search=plant",
+		places + "/grid?_bounds=-180,-90,180,90&_columns=4&_rows=2",
+		places + "/grid?_x=longitude&_y=latitude&_bounds=-180,-90,180,90",
+		api + "/aggregate?_by=category&_measure=sum:price", api + "/aggregate?_measure=count",
 		api + "/aggregate.csv?_by=date:month", api + "/aggregate?_by=date:month&_typed=true",
 		"/sitemap.xml", page + "/croissant.json",
-		page + "/preview.png", page + "/chart/preview.png?_by=category", "/datasets/geo/places/map/preview.png", page + "/chart.svg?_by=category", page + "/spark.svg?v=v1",
-		page, page + "?category=fern&sort=price", page + "/chart?_by=category", page + "/about", page + "/versions", page + "/api", "/datasets/geo/places/map",
+		page + "/preview.png", page + "/chart/preview.png?_by=category", "/datasets/geo/places/map/preview.png",
+		page + "/chart.svg?_by=category", page + "/spark.svg?v=v1",
+		page, page + "?category=fern&sort=price", page + "/chart?_by=category", page + "/about", page + "/versions",
+		page + "/api", "/datasets/geo/places/map",
 	}
 }
 
@@ -73,7 +81,8 @@ func TestTags_record(t *testing.T) {
 		a := s.get(t, target, headers...)
 		tag, body := a.header.Get("Etag"), sha256.Sum256([]byte(a.body))
 		content := hex.EncodeToString(body[:6])
-		if strings.HasSuffix(target, ".xlsx") || strings.Contains(target, ".png") { // another compiler may compress them in another way
+		// another compiler may compress them in another way
+		if strings.HasSuffix(target, ".xlsx") || strings.Contains(target, ".png") {
 			content = "compressed"
 		}
 		if a.status != 200 {
@@ -109,11 +118,14 @@ func TestTags_record(t *testing.T) {
 			t.Errorf("%s is not in the record; add it with -update", parts[0])
 		case parts[1] == was[0] && parts[2] == was[1]:
 		case parts[2] == was[1]:
-			t.Errorf("%s has the tag %s instead of %s, although the response is the same: every client would fetch it again", parts[0], parts[1], was[0])
+			t.Errorf("%s has the tag %s instead of %s, although the response is the same: every client would fetch "+
+				"it again", parts[0], parts[1], was[0])
 		case parts[1] == was[0]:
-			t.Errorf("%s differs from the recorded response and has the same tag: clients would keep the old one; raise representation or fileRepresentation", parts[0])
+			t.Errorf("%s differs from the recorded response and has the same tag: clients would keep the old one; "+
+				"raise representation or fileRepresentation", parts[0])
 		default:
-			t.Errorf("%s differs from the recorded response, and so does its tag; if this is intended, update the record and say so in CHANGELOG.md", parts[0])
+			t.Errorf("%s differs from the recorded response, and so does its tag; if this is intended, update the "+
+				"record and say so in CHANGELOG.md", parts[0])
 		}
 	}
 	for r := range known {

@@ -20,7 +20,8 @@ import (
 func CheckURL(raw string, private bool) error {
 	const maxURL = 2000
 	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Fragment != "" || len(raw) > maxURL {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Fragment != "" ||
+		len(raw) > maxURL {
 		return herb.Invalidf("invalid URL of a webhook; write https://host/path without #, at most %d bytes", maxURL)
 	}
 	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) {
@@ -46,7 +47,8 @@ func CheckURL(raw string, private bool) error {
 // addresses that are not, from the registries of IANA for special purposes.
 func reserved() (all []netip.Prefix) {
 	for _, network := range []string{
-		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24",
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+		"192.0.2.0/24", "192.88.99.0/24",
 		"192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
 		"2001::/23",     // protocols, with Teredo
 		"2001:db8::/32", // documentation
@@ -77,7 +79,8 @@ func allowAny(netip.Addr) error { return nil }
 // newTransport returns a transport that looks up a name once for each request, and connects to the
 // addresses that were found. check is called with each address that it connects to, by the dialer,
 // so that none can be reached in another way.
-func newTransport(lookup func(ctx context.Context, host string) ([]netip.Addr, error), check func(netip.Addr) error) *http.Transport {
+func newTransport(lookup func(ctx context.Context, host string) ([]netip.Addr, error),
+	check func(netip.Addr) error) *http.Transport {
 	dialer := net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
@@ -98,7 +101,8 @@ func newTransport(lookup func(ctx context.Context, host string) ([]netip.Addr, e
 			err = fmt.Errorf("no address of %s was found", host)
 			for _, a := range found {
 				var conn net.Conn
-				if conn, err = dialer.DialContext(ctx, network, net.JoinHostPort(a.Unmap().String(), port)); err == nil {
+				conn, err = dialer.DialContext(ctx, network, net.JoinHostPort(a.Unmap().String(), port))
+				if err == nil {
 					return conn, nil
 				}
 			}

@@ -12,7 +12,8 @@ import (
 // total.
 func pauses() []time.Duration {
 	return []time.Duration{
-		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+		14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 	}
 }
 
@@ -43,13 +44,15 @@ func (s *Service) attempt(ctx context.Context, w herb.Webhook, d store.Delivery)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	if err := s.record(ctx, d, outcome); err != nil {
-		s.opts.Log.Warn("cannot record a webhook delivery; it may be repeated", "webhook", w.ID, "event", d.Event, "err", err)
+		s.opts.Log.Warn("cannot record a webhook delivery; it may be repeated", "webhook", w.ID, "event",
+			d.Event, "err", err)
 	}
 	if interrupted {
 		return
 	}
 	s.opts.Observe(outcome)
-	log := s.opts.Log.With("webhook", w.ID, "event", d.Event, "type", string(d.Type), "dataset", d.Data.Dataset, "attempt", d.Attempts)
+	log := s.opts.Log.With("webhook", w.ID, "event", d.Event, "type", string(d.Type), "dataset", d.Data.Dataset,
+		"attempt", d.Attempts)
 	switch outcome {
 	case OutcomeDelivered:
 		log.Debug("webhook delivered")

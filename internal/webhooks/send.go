@@ -102,7 +102,8 @@ func (s *Sender) Send(ctx context.Context, w herb.Webhook, m Message) Result {
 	if w.Private {
 		transport = s.private
 	}
-	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
 		return Result{Err: s.describe(err)}

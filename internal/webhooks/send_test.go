@@ -35,11 +35,17 @@ func TestMessage_sign(t *testing.T) {
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{ // what is permitted
-		"https://example.org/hook?token=hush": "public", "https://8.8.8.8": "public", "https://[2606:4700::1111]:8443/": "public",
-		"http://example.org": "private", "https://127.0.0.1/": "private", "https://[::1]/": "private",
-		"https://LocalHost:8443/x": "private", "https://a.localhost./": "private", "https://localhost.example.org": "public", "https://127.0.0.1./": "private", "http://10.0.0.7:9000/x": "private",
-		"": "none", "example.org/hush": "none", "ftp://example.org/hush": "none", "https:///hush": "none", "https://example.org/#hush": "none",
-		"https://example.org:0/hush": "none", "https://example.org:99999/hush": "none", "https://exa mple.org/hush": "none",
+		"https://example.org/hook?token=hush": "public", "https://8.8.8.8": "public",
+		"https://[2606:4700::1111]:8443/": "public",
+		"http://example.org":              "private", "https://127.0.0.1/": "private", "https://[::1]/": "private",
+		"https://LocalHost:8443/x": "private", "https://a.localhost./": "private",
+		"https://localhost.example.org": "public", "https://127.0.0.1./": "private",
+		"http://10.0.0.7:9000/x": "private",
+		"":                       "none", "example.org/hush": "none", "ftp://example.org/hush": "none",
+		"https:///hush":              "none",
+		"https://example.org/#hush":  "none",
+		"https://example.org:0/hush": "none", "https://example.org:99999/hush": "none",
+		"https://exa mple.org/hush":                            "none",
 		"https://example.org/hush" + strings.Repeat("x", 2000): "none",
 	} {
 		got, err := "none", CheckURL(url, true)
@@ -59,13 +65,18 @@ func TestCheckURL(t *testing.T) {
 func TestRequirePublic(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
-		"1.1.1.1": true, "8.8.8.8": true, "100.63.255.255": true, "100.128.0.0": true, "172.15.0.1": true, "172.32.0.1": true, "::ffff:8.8.8.8": true,
+		"1.1.1.1": true, "8.8.8.8": true, "100.63.255.255": true, "100.128.0.0": true, "172.15.0.1": true,
+		"172.32.0.1": true, "::ffff:8.8.8.8": true,
 		"2606:4700::1111": true, "2a00:1450::1": true,
-		"0.0.0.0": false, "0.1.2.3": false, "10.1.2.3": false, "100.64.0.1": false, "127.0.0.1": false, "127.9.9.9": false, "169.254.169.254": false,
-		"172.16.0.1": false, "172.31.255.255": false, "192.0.0.8": false, "192.0.2.1": false, "192.168.1.1": false, "198.18.0.1": false, "198.51.100.1": false,
+		"0.0.0.0": false, "0.1.2.3": false, "10.1.2.3": false, "100.64.0.1": false, "127.0.0.1": false,
+		"127.9.9.9": false, "169.254.169.254": false,
+		"172.16.0.1": false, "172.31.255.255": false, "192.0.0.8": false, "192.0.2.1": false, "192.168.1.1": false,
+		"198.18.0.1": false, "198.51.100.1": false,
 		"203.0.113.1": false, "224.0.0.1": false, "239.1.1.1": false, "240.0.0.1": false, "255.255.255.255": false,
-		"::": false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::127.0.0.1": false, "64:ff9b::7f00:1": false, "64:ff9b::808:808": false,
-		"64:ff9b:1::1": false, "100::1": false, "2001::1": false, "2001:db8::1": false, "2002:7f00:1::": false, "3fff::1": false, "fc00::1": false,
+		"::": false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::127.0.0.1": false,
+		"64:ff9b::7f00:1": false, "64:ff9b::808:808": false,
+		"64:ff9b:1::1": false, "100::1": false, "2001::1": false, "2001:db8::1": false, "2002:7f00:1::": false,
+		"3fff::1": false, "fc00::1": false,
 		"fd12::1": false, "fe80::1": false, "fe80::1%eth0": false, "fec0::1": false, "ff02::1": false,
 	} {
 		if err := requirePublic(netip.MustParseAddr(address)); (err == nil) != want {
@@ -100,12 +111,14 @@ func TestSender_private(t *testing.T) {
 		}[host], nil
 	}})
 	for host, want := range map[string]string{
-		"rebound.example": "the address 127.0.0.1 is not public", "mapped.example": "the address 169.254.169.254 is not public",
+		"rebound.example": "the address 127.0.0.1 is not public",
+		"mapped.example":  "the address 169.254.169.254 is not public",
 		"nowhere.example": "no address of nowhere.example was found",
 	} {
 		lookups.Store(0)
 		for _, scheme := range []string{"http", "https"} {
-			if got := send(t, s, scheme+"://"+host+":"+port+"/hush", false); got.Delivered() || !strings.Contains(got.String(), want) || strings.Contains(got.String(), "hush") {
+			if got := send(t, s, scheme+"://"+host+":"+port+"/hush", false); got.Delivered() ||
+				!strings.Contains(got.String(), want) || strings.Contains(got.String(), "hush") {
 				t.Errorf("%s: %s", host, got)
 			}
 		}
@@ -144,7 +157,8 @@ func TestSender_results(t *testing.T) {
 	t.Cleanup(endpoint.Close)
 	t.Cleanup(func() { close(release) })
 	for path, want := range map[string]string{
-		"/": "status 200", "/redirect": "status 307; redirects are not followed", "/endless": "status 200", "/slow": "no response within 100ms",
+		"/": "status 200", "/redirect": "status 307; redirects are not followed", "/endless": "status 200",
+		"/slow":    "no response within 100ms",
 		"/headers": "server response headers exceeded", "/broken": "EOF",
 	} {
 		options := SenderOptions{}

@@ -147,7 +147,8 @@ func (s *Service) addInFlight(webhook string, n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n += s.inFlight[webhook]
-	if s.inFlight[webhook] = n; n == 0 {
+	s.inFlight[webhook] = n
+	if n == 0 {
 		delete(s.inFlight, webhook)
 	}
 	return n

@@ -74,7 +74,8 @@ type installation struct {
 
 func newInstallation(t *testing.T) *installation {
 	t.Helper()
-	i := &installation{path: filepath.Join(t.TempDir(), "herbarium.db"), now: time.Now().Add(time.Minute).UTC().Truncate(time.Microsecond)}
+	i := &installation{path: filepath.Join(t.TempDir(), "herbarium.db"),
+		now: time.Now().Add(time.Minute).UTC().Truncate(time.Microsecond)}
 	i.Store = i.open(t)
 	return i
 }
@@ -93,13 +94,15 @@ func (i *installation) node(t *testing.T) *Service {
 	now := func() time.Time { return i.now }
 	return New(Options{
 		Store: i.open(t), Sender: NewSender(SenderOptions{Now: now}), PublicURL: "https://example.org/data", Now: now,
-		Jitter: func(time.Duration) time.Duration { return 0 }, Log: slog.New(slog.NewTextHandler(&i.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Jitter: func(time.Duration) time.Duration { return 0 },
+		Log:    slog.New(slog.NewTextHandler(&i.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 }
 
 func (i *installation) add(t *testing.T, id, url string) herb.Webhook {
 	t.Helper()
-	w := herb.Webhook{ID: id, URL: herb.Address(url), Secret: NewSecret(), Datasets: []string{"*"}, Private: true, Created: i.now}
+	w := herb.Webhook{ID: id, URL: herb.Address(url), Secret: NewSecret(), Datasets: []string{"*"}, Private: true,
+		Created: i.now}
 	must.NoError(t, i.AddWebhook(t.Context(), w, ""))
 	return w
 }
@@ -109,7 +112,8 @@ var prices = herb.Ref{Namespace: "shop", Name: "prices"}
 // publish publishes a version of shop/prices in place of another one.
 func (i *installation) publish(t *testing.T, version, live string) {
 	t.Helper()
-	d := herb.Dataset{Ref: prices, Version: version, Access: herb.AccessOpen, Published: i.now, Details: herb.Details{Message: "Autumn"}}
+	d := herb.Dataset{Ref: prices, Version: version, Access: herb.AccessOpen, Published: i.now,
+		Details: herb.Details{Message: "Autumn"}}
 	if live != "" {
 		d.Compared = &herb.RecordChanges{Since: live, SinceAccess: herb.AccessOpen, Added: 3, Changed: 1}
 	}
@@ -168,7 +172,8 @@ func TestService(t *testing.T) {
 		deliver(t, n)
 		wantEqual(t, "deliveries", []string{step.want}, i.states(t, "a"))
 	}
-	if r.received() != 3 || r.bodies[0] != r.bodies[2] || r.requests[0].Header.Get(headerID) != r.requests[2].Header.Get(headerID) {
+	if r.received() != 3 || r.bodies[0] != r.bodies[2] ||
+		r.requests[0].Header.Get(headerID) != r.requests[2].Header.Get(headerID) {
 		t.Fatalf("received %q", r.bodies)
 	}
 	if !strings.Contains(r.bodies[0], "_from=v1&_to=v2") {
@@ -185,7 +190,8 @@ func TestService(t *testing.T) {
 		"counts":      map[string]any{"added": 3.0, "removed": 0.0, "changed": 1.0},
 		"changes_url": "https://example.org/data/api/v1/shop/prices/changes?_from=v1&_to=v2",
 	}}, got)
-	if log := i.log.String(); strings.Contains(log, "hush") || strings.Contains(log, string(w.Secret)) || strings.Count(log, "webhook=a") != 3 {
+	if log := i.log.String(); strings.Contains(log, "hush") || strings.Contains(log, string(w.Secret)) ||
+		strings.Count(log, "webhook=a") != 3 {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -208,7 +214,8 @@ func TestService_schedule(t *testing.T) {
 		deliver(t, n)
 	}
 	wantEqual(t, "deliveries", []string{"failed IIIIIIIIII status 503"}, i.states(t, "a"))
-	if total := i.now.Sub(began); r.received() != 10 || total < 72*time.Hour || total > 80*time.Hour || len(outcomes) != 10 || outcomes[9] != OutcomeFailed {
+	if total := i.now.Sub(began); r.received() != 10 || total < 72*time.Hour || total > 80*time.Hour ||
+		len(outcomes) != 10 || outcomes[9] != OutcomeFailed {
 		t.Errorf("%d attempts in %s: %v", r.received(), total, outcomes)
 	}
 	i.now = i.now.Add(24 * time.Hour)
@@ -233,12 +240,14 @@ func TestService_gone(t *testing.T) {
 	i.now = i.now.Add(time.Hour)
 	deliver(t, n)
 	states := i.states(t, "a")
-	if r.received() > concurrency || len(states) != 6 || !slices.Contains(states, "failed I status 410") || states[5] != "failed  the webhook is disabled" {
+	if r.received() > concurrency || len(states) != 6 || !slices.Contains(states, "failed I status 410") ||
+		states[5] != "failed  the webhook is disabled" {
 		t.Errorf("%d requests; %q", r.received(), states)
 	}
 	entries, err := i.AuditEntries(t.Context(), herb.AuditQuery{Subject: "a"})
 	must.NoError(t, err)
-	if e := entries[len(entries)-1]; e.Action != herb.AuditWebhookDisabled || e.Actor != "server" || e.Detail != "reason: status 410" {
+	if e := entries[len(entries)-1]; e.Action != herb.AuditWebhookDisabled || e.Actor != "server" ||
+		e.Detail != "reason: status 410" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -367,7 +376,8 @@ func TestService_random(t *testing.T) {
 	all, err := i.Deliveries(t.Context(), "a", 100)
 	must.NoError(t, err)
 	for _, d := range all {
-		if delivered := d.State == store.DeliveryDelivered; delivered && !accepted[d.Event] || !delivered && d.Attempts < len(pauses())+1 {
+		if delivered := d.State == store.DeliveryDelivered; delivered && !accepted[d.Event] || !delivered &&
+			d.Attempts < len(pauses())+1 {
 			t.Errorf("%+v was accepted: %t", d, accepted[d.Event])
 		}
 	}

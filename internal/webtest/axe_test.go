@@ -46,8 +46,10 @@ func TestAccessibility(t *testing.T) {
 		{"data", catalog + "?category=herb&price[gte]=5&search=a*&sort=price", ""},
 		{"columns", catalog + "?per_page=5", `document.querySelector("#columns").open = true`},
 		{"filter", catalog + "?per_page=5&_facet=category", ""},
-		{"cell menu", catalog + "?per_page=5", `(document.querySelector("#grid td").dispatchEvent(new MouseEvent("contextmenu", { bubbles: true })), true)`},
-		{"share", catalog + "?per_page=5", `(document.querySelectorAll("#share, #share details:not([data-embed])").forEach((d) => (d.open = true)), true)`},
+		{"cell menu", catalog + "?per_page=5",
+			`(document.querySelector("#grid td").dispatchEvent(new MouseEvent("contextmenu", { bubbles: true })), true)`},
+		{"share", catalog + "?per_page=5",
+			`(document.querySelectorAll("#share, #share details:not([data-embed])").forEach((d) => (d.open = true)), true)`},
 		{"record", catalog + "?per_page=5&_record=3", `document.querySelector("#record details").open = true`},
 		{"wrong", catalog + "?sort=prize&per_page=5", ""},
 		{"key", staff, ""},
@@ -88,7 +90,8 @@ func TestAccessibility(t *testing.T) {
 				b.Dark(false)
 				if view.name == "data" || view.name == "record" || view.name == "catalogue" {
 					b.Screen(tabOptions{Phone: true})
-					b.axe(view.name+", phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } },
+					b.axe(view.name+", phone",
+						`{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } },
 						resultTypes: ["violations"] }`)
 					b.Screen(tabOptions{})
 				}
@@ -156,6 +159,7 @@ func (b *tab) axe(view, options string) {
 	wrong := eval[[]string](b, fmt.Sprintf(`axe.run(%s).then((r) => r.violations.flatMap((v) =>
 		v.nodes.map((n) => v.id + ": " + v.help + " " + n.target.join(" ") + "\n" + n.html + "\n" + n.failureSummary)))`, options))
 	if len(wrong) > 0 {
-		b.Errorf("%s: %d violations, the first are\n%s", view, len(wrong), strings.Join(wrong[:min(len(wrong), 3)], "\n\n"))
+		b.Errorf("%s: %d violations, the first are\n%s", view, len(wrong),
+			strings.Join(wrong[:min(len(wrong), 3)], "\n\n"))
 	}
 }

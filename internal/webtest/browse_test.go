@@ -148,7 +148,8 @@ func TestFilter(t *testing.T) {
 		}
 		b.follow("#grid .proportion[data-value=herb]") // in the distribution
 		l := b.agree()
-		if l.Meta.Total == 0 || slices.Compact(b.column("category"))[0] != "herb" || b.query().Get("category") != "herb" {
+		if l.Meta.Total == 0 || slices.Compact(b.column("category"))[0] != "herb" ||
+			b.query().Get("category") != "herb" {
 			b.Errorf("filtered by herb: %v", b.query())
 		}
 		// The values of a field ignore its own filter.
@@ -158,14 +159,16 @@ func TestFilter(t *testing.T) {
 			b.follow(chip + "button.nojs")
 		}
 		b.settled()
-		if current := b.Texts(chip + ".values label:has(:checked)"); len(current) != 1 || current[0] != fmt.Sprintf("herb %d", l.Meta.Total) {
+		if current := b.Texts(chip + ".values label:has(:checked)"); len(current) != 1 ||
+			current[0] != fmt.Sprintf("herb %d", l.Meta.Total) {
 			b.Errorf("chosen are %q of %d", current, l.Meta.Total)
 		}
 		b.apply(chip, func() { b.Click(chip + "input[value=tree]") })
 		if got := b.Text(".chip summary"); got != "category is any of tree, herb" {
 			b.Errorf("the chip says %q", got)
 		}
-		if script && b.Count(chip+"[open]") == 0 && !eval[bool](b, `document.querySelector('details[data-facet="category"]').open`) {
+		if script && b.Count(chip+"[open]") == 0 &&
+			!eval[bool](b, `document.querySelector('details[data-facet="category"]').open`) {
 			b.Error("the form closes while one chooses")
 		}
 		b.agree()
@@ -220,7 +223,8 @@ func TestPaging(t *testing.T) {
 		b.settled()
 		page := func(want int) {
 			b.Helper()
-			if l := b.agree(); l.Meta.Page != want || !strings.HasPrefix(b.Text("#pages summary"), fmt.Sprintf("%d–", 10*want-9)) {
+			if l := b.agree(); l.Meta.Page != want ||
+				!strings.HasPrefix(b.Text("#pages summary"), fmt.Sprintf("%d–", 10*want-9)) {
 				b.Errorf("on page %d (%q), want %d", l.Meta.Page, b.Text("#pages summary"), want)
 			}
 		}
@@ -271,7 +275,8 @@ func TestColumns(t *testing.T) {
 		b.agree()
 		menu := "#grid th[data-field=category] "
 		for _, step := range []struct{ choice, want string }{
-			{"Move right", "title,id,status,category,date,price,tags"}, {"Move left", "title,id,category,status,date,price,tags"},
+			{"Move right", "title,id,status,category,date,price,tags"},
+			{"Move left", "title,id,category,status,date,price,tags"},
 			{"Pin", "category,title,id,status,date,price,tags"}, {"Hide", "title,id,status,date,price,tags"},
 		} {
 			if !script && step.choice != "Pin" {
@@ -298,7 +303,8 @@ func TestRecord(t *testing.T) {
 		l := b.agree()
 		check := func(r map[string]string) {
 			b.Helper()
-			got := eval[map[string]string](b, `Object.fromEntries([...document.querySelectorAll("#record dl > div")].map((d) => {
+			got := eval[map[string]string](b,
+				`Object.fromEntries([...document.querySelectorAll("#record dl > div")].map((d) => {
 				const value = d.querySelector("dd");
 				return [d.querySelector("dt").title, value.dataset.raw ?? value.querySelector(".raw")?.textContent ?? ""];
 			}))`)
@@ -406,9 +412,11 @@ func TestHistory(t *testing.T) {
 		move := func(by int) {
 			b.Helper()
 			entries := call(b, page.GetNavigationHistory, cdp.Empty{})
-			call(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: entries.Entries[int(entries.CurrentIndex)+by].ID})
+			call(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{
+				EntryID: entries.Entries[int(entries.CurrentIndex)+by].ID})
 			b.Until(fmt.Sprintf("location.href === %q && document.readyState === 'complete'", addresses[at+by]))
-			eval[bool](b, "delete document.getElementById('swap').dataset.was") // the browser may restore the page with the mark
+			// the browser may restore the page with the mark
+			eval[bool](b, "delete document.getElementById('swap').dataset.was")
 			b.settled()
 			at += by
 			// Browsers may restore the text of the search box, with scripts without the star.

@@ -10,7 +10,8 @@ import (
 // clipboard returns the text on the clipboard once it is not what it was.
 func (b *tab) clipboard(before string) (text string) {
 	b.Helper()
-	b.Wait("something is copied", func() bool { text = eval[string](b, "navigator.clipboard.readText()"); return text != before })
+	b.Wait("something is copied",
+		func() bool { text = eval[string](b, "navigator.clipboard.readText()"); return text != before })
 	return text
 }
 
@@ -80,7 +81,8 @@ func TestFilterMenu(t *testing.T) {
 		apply(title, func() { b.Fill(title+" input[name='title[contains]']", "osa") })
 		b.Until(`location.search.includes("contains")`)
 		b.settled()
-		if l := b.agree(); b.query().Get("title[contains]") != "osa" || l.Meta.Total == 0 || !strings.Contains(strings.ToLower(l.Data[0]["title"]), "osa") {
+		if l := b.agree(); b.query().Get("title[contains]") != "osa" || l.Meta.Total == 0 ||
+			!strings.Contains(strings.ToLower(l.Data[0]["title"]), "osa") {
 			b.Errorf("the query %q finds %d rows", b.query().Encode(), l.Meta.Total)
 		}
 

@@ -23,7 +23,8 @@ func TestChanges(t *testing.T) {
 		}
 		b.follow(".kind.added")
 		total := b.Text(".kind.added i")
-		if got := b.Texts(".diff tbody .op"); b.query().Get("_op") != "added" || len(got) == 0 || strings.TrimSpace(got[0]) != "+ added" {
+		if got := b.Texts(".diff tbody .op"); b.query().Get("_op") != "added" || len(got) == 0 ||
+			strings.TrimSpace(got[0]) != "+ added" {
 			t.Errorf("%+v: %s changes are %q", opts, total, got)
 		}
 		if got := b.Text(".pages summary"); !strings.Contains(got, strings.TrimPrefix(total, "+")) {

@@ -20,7 +20,8 @@ func (b *tab) sentence() string {
 func (b *tab) choose(control, choice string) {
 	b.Helper()
 	b.next(func() { b.pick(control, choice) })
-	b.Until(`document.querySelector("#set-` + control + `")?.id === document.activeElement.id || !document.querySelector("#set-` + control + `")`)
+	b.Until(`document.querySelector("#set-` + control +
+		`")?.id === document.activeElement.id || !document.querySelector("#set-` + control + `")`)
 }
 
 // pick selects a choice of a control as a reader does who has focused it.
@@ -78,7 +79,8 @@ func TestChart(t *testing.T) {
 	if after := b.Texts(".groups tbody tr"); len(after) == 0 || strings.Join(after, " ") == strings.Join(before, " ") {
 		t.Errorf("typing does not change the chart: %v", after)
 	}
-	want := eval[string](b, `document.querySelector(".plot.wide .hits a").getAttribute("aria-label")`) // such as "herb: 12"
+	// such as "herb: 12"
+	want := eval[string](b, `document.querySelector(".plot.wide .hits a").getAttribute("aria-label")`)
 	b.follow(".plot.wide .hits a")
 	label, count, _ := strings.Cut(want, ": ")
 	b.wantQuery("_by=category&category=" + label + "&search=garden%2A&status=published")
@@ -88,7 +90,8 @@ func TestChart(t *testing.T) {
 	b.Click(b.Pick(".tabs a", "Table"))
 	b.Until(`!location.pathname.endsWith("/chart")`)
 	b.settled()
-	if l := b.agree(); fmt.Sprint(l.Meta.Total) != count || b.query().Get("category") != label || b.query().Get("search") != "garden*" {
+	if l := b.agree(); fmt.Sprint(l.Meta.Total) != count || b.query().Get("category") != label ||
+		b.query().Get("search") != "garden*" {
 		t.Errorf("%q leads to %d rows: %v", want, l.Meta.Total, b.query())
 	}
 }
@@ -106,7 +109,8 @@ func TestChart_keyboard(t *testing.T) {
 	}
 	eval[bool](b, `(document.querySelector(".answer").focus(), true)`)
 	for range 20 { // the sentence, then the chart
-		if b.Press(kb.Tab); eval[bool](b, `document.activeElement.closest(".hits") !== null`) {
+		b.Press(kb.Tab)
+		if eval[bool](b, `document.activeElement.closest(".hits") !== null`) {
 			break
 		}
 	}
@@ -130,7 +134,8 @@ func TestChart_keyboard(t *testing.T) {
 // tip returns the texts of the tip: the group, the series with their values, and what a click does.
 func (b *tab) tip() []string {
 	b.Helper()
-	return eval[[]string](b, `[...document.querySelectorAll(".tip :is(caption, tr, p)")].map((e) => [...e.cells ?? [e]].map((c) => c.textContent).join(" "))`)
+	return eval[[]string](b,
+		`[...document.querySelectorAll(".tip :is(caption, tr, p)")].map((e) => [...e.cells ?? [e]].map((c) => c.textContent).join(" "))`)
 }
 
 // hover moves the pointer.
@@ -149,7 +154,8 @@ func TestChart_series(t *testing.T) {
 	names := b.Texts(".groups tbody th")
 	wantLines := func(want ...string) {
 		t.Helper()
-		if got := b.Texts(".plot.wide .name"); strings.Join(slices.Sorted(slices.Values(got)), ",") != strings.Join(slices.Sorted(slices.Values(want)), ",") {
+		if got := b.Texts(".plot.wide .name"); strings.Join(slices.Sorted(slices.Values(got)), ",") != strings.Join(
+			slices.Sorted(slices.Values(want)), ",") {
 			t.Errorf("the chart shows %v, want %v", got, want)
 		}
 		if got := b.Texts(".groups .series[aria-current]"); strings.Join(got, ",") != strings.Join(want, ",") {
@@ -177,7 +183,8 @@ func TestChart_series(t *testing.T) {
 	wantLines(names[1:4]...)
 
 	b.hover(b.Center(".groups tbody tr:nth-child(3)")...)
-	if got := b.Texts(".plot.wide .hot"); eval[int](b, `document.querySelectorAll(".plot.wide .curve.hot").length`) != 1 || len(got) != 2 || got[1] != names[2] {
+	if got := b.Texts(".plot.wide .hot"); eval[int](b,
+		`document.querySelectorAll(".plot.wide .curve.hot").length`) != 1 || len(got) != 2 || got[1] != names[2] {
 		t.Errorf("a row highlights %v", got)
 	}
 	y := eval[float64](b, `(() => { const c = document.querySelector(".plot.wide .curve"); return c.getPointAtLength(c.getTotalLength()).matrixTransform(c.getScreenCTM()).y; })()`)
@@ -215,7 +222,8 @@ func TestChart_bars(t *testing.T) {
 	b.hover(b.Center(".plot.wide .hits > :nth-child(2)")...)
 	b.Until(`document.querySelector(".tip tr")`)
 	tip, series := b.tip(), b.Texts(".groups .series[aria-current]")
-	if len(tip) != len(series)+2 || !strings.HasPrefix(tip[2], series[1]+" ") || b.Text(".groups tr.hot th") != series[1] || b.Text(".tip tr.hot th") != series[1] {
+	if len(tip) != len(series)+2 || !strings.HasPrefix(tip[2], series[1]+" ") ||
+		b.Text(".groups tr.hot th") != series[1] || b.Text(".tip tr.hot th") != series[1] {
 		t.Errorf("the tip is %v; series %v", tip, series)
 	}
 }
@@ -231,7 +239,8 @@ func TestChart_find(t *testing.T) {
 	b.Press("777")
 	b.next(func() { b.Press(kb.Enter) })
 	name, _, _ := strings.Cut(b.query().Get("_by"), ":")
-	if value := eval[string](b, `document.querySelector("#set-by").value`); !strings.Contains(name, "777") || value != name {
+	if value := eval[string](b, `document.querySelector("#set-by").value`); !strings.Contains(name, "777") ||
+		value != name {
 		t.Errorf("Enter groups by %q, the box has %q", name, value)
 	}
 	b.Press(kb.Backspace) // of the name, which is selected
@@ -325,15 +334,19 @@ func TestChart_screens(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	for _, query := range []string{
-		"", "?_by=category", "?_by=date:month&_by=category&_measure=sum:price", "?_by=category&_by=status", "?_by=author&_by=category&_kind=grouped",
-		"?_by=date:year&_by=category&_kind=heat", "?_by=price:10", "?_measure=mean:price", "?_by=date:year&_by=category&_kind=table",
+		"", "?_by=category", "?_by=date:month&_by=category&_measure=sum:price", "?_by=category&_by=status",
+		"?_by=author&_by=category&_kind=grouped",
+		"?_by=date:year&_by=category&_kind=heat", "?_by=price:10", "?_measure=mean:price",
+		"?_by=date:year&_by=category&_kind=table",
 		"?_by=id&_by=price&_kind=scatter",
 	} {
 		b.Visit(catalog + "/chart" + query)
 		b.settled()
 		for _, opts := range []tabOptions{
-			{}, {Phone: true}, {Width: 360, Height: 700}, {Width: 512, Height: 700}, {Width: 640, Height: 700}, {Width: 800, Height: 600},
-			{Width: 960, Height: 700}, {Width: 1280, Height: 800}, {Width: 1920, Height: 1080}, {Width: 2560, Height: 1440},
+			{}, {Phone: true}, {Width: 360, Height: 700}, {Width: 512, Height: 700}, {Width: 640, Height: 700},
+			{Width: 800, Height: 600},
+			{Width: 960, Height: 700}, {Width: 1280, Height: 800}, {Width: 1920, Height: 1080},
+			{Width: 2560, Height: 1440},
 		} {
 			b.Screen(opts)
 			wrong := eval[[]string](b, `(() => {
@@ -390,7 +403,8 @@ func TestChart_filtered(t *testing.T) {
 	b.follow(b.Pick(".files a", "All values"))
 	first := b.Texts(".pivot tbody th")
 	b.follow(b.Pick(".pages a", "Next"))
-	if second := b.Texts(".pivot tbody th"); len(first) != 100 || len(second) != 100 || first[0] == second[0] || b.query().Get("page") != "2" {
+	if second := b.Texts(".pivot tbody th"); len(first) != 100 || len(second) != 100 || first[0] == second[0] ||
+		b.query().Get("page") != "2" {
 		t.Errorf("the pages of the table have %d and %d rows; %v", len(first), len(second), b.query())
 	}
 }

@@ -30,7 +30,8 @@ func TestChips(t *testing.T) {
 		})()`
 		got := eval[[]int](b, state)
 		if got[0] != 6 || got[1] < 1 || got[2] != got[0]-got[1] || got[2] == 0 || got[3] > 0 {
-			t.Errorf("%d pixels: of %d filters, %d are in view, +%d; %d values are cut", width, got[0], got[1], got[2], got[3])
+			t.Errorf("%d pixels: of %d filters, %d are in view, +%d; %d values are cut", width, got[0], got[1],
+				got[2], got[3])
 		}
 		b.Click(".more-chips")
 		if got := eval[[]int](b, state); got[1] != got[0] || got[3] > 0 {
@@ -55,14 +56,16 @@ func TestViewsKeepFilters(t *testing.T) {
 	l, query, download := b.agree(), b.query().Encode(), b.Text("#download summary")
 	for _, name := range []string{"Chart", "About", "API", "Versions"} {
 		b.Click(b.Pick(".tabs a", name))
-		b.Until(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.tabs [aria-current]').textContent === %q", name))
+		b.Until(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.tabs "+
+			"[aria-current]').textContent === %q", name))
 		b.wantQuery(query)
 		if got := b.Text("#download summary"); got != download {
 			t.Errorf("%s offers %q, want %q", name, got, download)
 		}
 		if name == "API" {
 			address := eval[string](b, `document.querySelector("#call code").textContent.replace("GET ", "")`)
-			if shown := get(t, address); shown.Meta.Total != l.Meta.Total || shown.Data[0]["id"] != l.Data[0]["id"] || len(shown.Data[0]) != 3 {
+			if shown := get(t, address); shown.Meta.Total != l.Meta.Total || shown.Data[0]["id"] != l.Data[0]["id"] ||
+				len(shown.Data[0]) != 3 {
 				t.Errorf("the call %s lists %d rows, want %d", address, shown.Meta.Total, l.Meta.Total)
 			}
 		}

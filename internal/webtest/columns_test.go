@@ -24,7 +24,8 @@ func oddColumnsCSV() string {
 		if i%2 == 0 {
 			note += "A beech stands beside it, " + strings.Repeat("and grows ", 10)
 		}
-		fmt.Fprintf(&b, "%s %d,%s,\"%s\",%d,%d,%d,%s,%d,0,0,0,0,0,secret%d\n", strings.Repeat("tree ", 1+i%5), i, price, note, 1000+3*i, 1850+i%100, 10115+7*i, mass, 999+i*4000, i)
+		fmt.Fprintf(&b, "%s %d,%s,\"%s\",%d,%d,%d,%s,%d,0,0,0,0,0,secret%d\n", strings.Repeat("tree ", 1+i%5), i, price,
+			note, 1000+3*i, 1850+i%100, 10115+7*i, mass, 999+i*4000, i)
 	}
 	return b.String()
 }
@@ -37,7 +38,8 @@ func TestReportedDistributions(t *testing.T) {
 	b.Visit(oddColumns)
 	b.settled()
 	const price, name, note = "#grid th[data-field=price] ", "#grid th[data-field=name] ", "#grid th[data-field=note] "
-	if got := b.Text(price + ".exceptions"); got != "3 not numbers" || b.Text(price+".lab") != "0 200" || b.Count(price+".hist .bar") < 5 {
+	if got := b.Text(price + ".exceptions"); got != "3 not numbers" || b.Text(price+".lab") != "0 200" ||
+		b.Count(price+".hist .bar") < 5 {
 		t.Errorf("the chart of the price has %d bars and says %q", b.Count(price+".bar"), got)
 	}
 	if got := b.Text(name + ".lab"); got != "unique 7–29 characters" {
@@ -58,7 +60,8 @@ func TestReportedDistributions(t *testing.T) {
 	}
 	b.Visit(oddColumns)
 	b.settled()
-	if got := b.Texts(note + ".distribution .words a"); !slices.Equal(got, []string{"garden", "leaves", "oak", "beech", "beside", "grows", "stands"}) {
+	if got := b.Texts(note + ".distribution .words a"); !slices.Equal(got,
+		[]string{"garden", "leaves", "oak", "beech", "beside", "grows", "stands"}) {
 		t.Errorf("the frequent words are %q", got)
 	}
 	b.Click(note + ".col-menu summary")
@@ -79,7 +82,8 @@ func TestNumbers(t *testing.T) {
 	b := open(t, newSite(t, nil), tabOptions{Width: 1600})
 	b.Visit(oddColumns + "?_record=2")
 	for field, want := range map[string][]string{
-		"mass": {"1.86300", "19.246", "7", "0.5"}, "id": {"1000", "1003"}, "year": {"1850", "1851"}, "postal": {"10115", "10122"}, "population": {"999", "4,999"},
+		"mass": {"1.86300", "19.246", "7", "0.5"}, "id": {"1000", "1003"}, "year": {"1850", "1851"},
+		"postal": {"10115", "10122"}, "population": {"999", "4,999"},
 	} {
 		if got := b.column(field); !slices.Equal(got[:len(want)], want) {
 			t.Errorf("%s: %q, want %q", field, got[:len(want)], want)

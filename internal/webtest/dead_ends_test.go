@@ -17,7 +17,8 @@ func TestDeadEnds(t *testing.T) {
 	}
 
 	b.Visit("/datasets/garden/catalogue")
-	if got := b.Text("main"); !strings.Contains(got, "There is no dataset garden/catalogue") || strings.Contains(got, "/api/v1") {
+	if got := b.Text("main"); !strings.Contains(got, "There is no dataset garden/catalogue") ||
+		strings.Contains(got, "/api/v1") {
 		t.Errorf("the page says %q", got)
 	}
 	b.Click(b.Pick(".near a", "Garden catalogue"))

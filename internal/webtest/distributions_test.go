@@ -25,7 +25,8 @@ func TestDistributions(t *testing.T) {
 	}
 	bar := func(i int) []float64 {
 		b.Helper()
-		return eval[[]float64](b, fmt.Sprintf(`(() => { const chart = document.querySelector("#grid th[data-field=price] .hist");
+		return eval[[]float64](b,
+			fmt.Sprintf(`(() => { const chart = document.querySelector("#grid th[data-field=price] .hist");
 			chart.scrollIntoView({ inline: "center", block: "nearest" });
 			const r = chart.getBoundingClientRect(); return [r.left + r.width * (%d + .5) / %d, r.top + 15]; })()`, i, len(bars)))
 	}
@@ -110,14 +111,16 @@ func TestMoveColumn(t *testing.T) {
 		b.Helper()
 		at := name(field)
 		b.next(func() {
-			for _, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseReleased} {
+			for _, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMousePressed,
+				input.DispatchMouseEventTypeMouseReleased} {
 				call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{
 					Type: kind, X: at[0], Y: at[1], Button: input.MouseButtonLeft, ClickCount: 1, Modifiers: 8,
 				})
 			}
 		})
 	}
-	for _, step := range []struct{ field, want string }{{"category", "category"}, {"price", "category,price"}, {"price", "category,-price"}, {"category", "-category,-price"}} {
+	for _, step := range []struct{ field, want string }{{"category", "category"}, {"price", "category,price"},
+		{"price", "category,-price"}, {"category", "-category,-price"}} {
 		shiftClick(step.field)
 		if got := b.query().Get("sort"); got != step.want {
 			t.Errorf("shift-click on %s sorts by %q, want %q", step.field, got, step.want)

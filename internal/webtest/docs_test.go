@@ -32,7 +32,8 @@ func TestDocs(t *testing.T) {
 	b.Click("[data-theme-toggle]")
 	b.Visit(catalog + "/api")
 	b.Click(b.Pick("main a.button", "viewer"))
-	b.Until("location.search === '?dataset=garden%2fcatalog' && document.querySelector('#operations-Data-list_garden_catalog')")
+	b.Until("location.search === '?dataset=garden%2fcatalog' && " +
+		"document.querySelector('#operations-Data-list_garden_catalog')")
 	b.Visit(catalog + "/versions")
 	if got := b.Text("main"); !strings.Contains(got, "513") || !strings.Contains(got, "live") {
 		t.Errorf("the versions are %q", got)
@@ -56,7 +57,8 @@ func TestLargeDocs(t *testing.T) {
 	}), tabOptions{})
 	b.Visit("/docs")
 	b.Until("document.querySelector('#swagger .opblock') && document.getElementById('pick').checkVisibility()")
-	if got := b.Text("#swagger"); !strings.Contains(got, "/{namespace}/{dataset}/data") || strings.Contains(got, "garden") {
+	if got := b.Text("#swagger"); !strings.Contains(got, "/{namespace}/{dataset}/data") ||
+		strings.Contains(got, "garden") {
 		t.Errorf("without a selected dataset, the viewer shows %q", got)
 	}
 	if got := b.Text("#pick p"); !strings.Contains(got, "Select a dataset") {
@@ -64,7 +66,8 @@ func TestLargeDocs(t *testing.T) {
 	}
 	b.Do(chromedp.SetValue(chromedp.CSS("#pick-dataset"), "copy7/catalog"))
 	b.Click("#pick button")
-	b.Until("location.search === '?dataset=copy7%2Fcatalog' && document.querySelector('#operations-Data-list_copy7_catalog')")
+	b.Until("location.search === '?dataset=copy7%2Fcatalog' && " +
+		"document.querySelector('#operations-Data-list_copy7_catalog')")
 	got := b.Texts("#swagger .opblock-summary-path")
 	if own := strings.Count(strings.Join(got, " "), "/catalog/"); own != 2 {
 		t.Errorf("the selected dataset has %d operations: %q", own, got)
@@ -73,7 +76,8 @@ func TestLargeDocs(t *testing.T) {
 		t.Errorf("the choice is shown as %q", got)
 	}
 	b.Click("#operations-Data-list_copy7_catalog .opblock-summary-control")
-	b.Until(`document.querySelector(".opblock.is-open .responses-table")?.textContent.includes("per_page")`) // the schemas are included
+	// the schemas are included
+	b.Until(`document.querySelector(".opblock.is-open .responses-table")?.textContent.includes("per_page")`)
 }
 
 // multiplied returns the OpenAPI document of a handler with copies of one dataset, or that of one
@@ -99,7 +103,8 @@ func multiplied(t *testing.T, from http.Handler, copies int, only string) []byte
 	}
 	if only != "" {
 		maps.DeleteFunc(paths, func(path string, _ any) bool {
-			return !strings.Contains(path, "{") && strings.HasPrefix(path, "/api/v1/") && !strings.Contains(path, "/"+only+"/")
+			return !strings.Contains(path, "{") && strings.HasPrefix(path, "/api/v1/") &&
+				!strings.Contains(path, "/"+only+"/")
 		})
 	}
 	out, _ := json.Marshal(d) // as above

@@ -22,7 +22,8 @@ func otherSite(t *testing.T, body string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprint(w, "<!DOCTYPE html><title>Other</title><link rel=icon href=data:,>"+body) // a client that is gone needs no page
+		// a client that is gone needs no page
+		_, _ = fmt.Fprint(w, "<!DOCTYPE html><title>Other</title><link rel=icon href=data:,>"+body)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -41,12 +42,14 @@ func (b *tab) frames() (found []*cdp.Frame) {
 // another origin. It returns the zero value while the frame loads another page.
 func evalFrame[V any](b *tab, js string) (v V) {
 	b.Helper()
-	world, err := chromedp.Call(b.DevTools, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: b.frames()[0].ID})
+	world, err := chromedp.Call(b.DevTools, page.CreateIsolatedWorld,
+		page.CreateIsolatedWorldParams{FrameID: b.frames()[0].ID})
 	if err != nil {
 		return v
 	}
 	byValue := true
-	result, err := chromedp.Call(b.DevTools, runtime.Evaluate, runtime.EvaluateParams{Expression: js, ContextID: world.ExecutionContextID, ReturnByValue: &byValue})
+	result, err := chromedp.Call(b.DevTools, runtime.Evaluate,
+		runtime.EvaluateParams{Expression: js, ContextID: world.ExecutionContextID, ReturnByValue: &byValue})
 	if err == nil && result.ExceptionDetails == nil {
 		must.NoError(b, json.Unmarshal([]byte(result.Result.Value), &v))
 	}
@@ -67,25 +70,30 @@ func TestEmbed(t *testing.T) {
 	codes := eval[[]string](b, `[...document.querySelectorAll("#share [data-embed] code")].map((c) => c.textContent)`)
 
 	other := otherSite(t, strings.Join(codes, "\n"))
-	b = open(t, s, tabOptions{Also: other, Before: `addEventListener("message", ({ data }) => (window.heights ??= []).push(data))`})
+	b = open(t, s, tabOptions{
+		Also: other, Before: `addEventListener("message", ({ data }) => (window.heights ??= []).push(data))`})
 	b.VisitAddress(other)
 	rows := func(first string) string {
 		return fmt.Sprintf(`document.querySelector("tbody th")?.textContent === %q && document.querySelectorAll("tbody tr").length`, first)
 	}
 	// fits reports whether the frame of the page is as high as its content.
 	fits := func() bool {
-		return evalFrame[bool](b, `((root) => root.scrollWidth === innerWidth && Math.ceil(root.getBoundingClientRect().height) === innerHeight)(document.documentElement)`)
+		return evalFrame[bool](b,
+			`((root) => root.scrollWidth === innerWidth && Math.ceil(root.getBoundingClientRect().height) === innerHeight)(document.documentElement)`)
 	}
 	b.Wait("the frame has rows", func() bool { return evalFrame[any](b, rows("1")) == 10.0 })
 	b.Wait("the frame is as high as they are", fits)
-	if got := eval[[]map[string]any](b, "heights"); len(got) == 0 || len(got[0]) != 2 || got[0]["type"] != "herbarium-height" || got[0]["height"].(float64) < 300 {
+	if got := eval[[]map[string]any](b, "heights"); len(got) == 0 || len(got[0]) != 2 ||
+		got[0]["type"] != "herbarium-height" || got[0]["height"].(float64) < 300 {
 		t.Errorf("the messages are %v", got)
 	}
 	evalFrame[any](b, `document.querySelector("a[rel=next]").click() ?? true`)
 	b.Wait("the frame has the next rows", func() bool { return evalFrame[any](b, rows("11")) == 10.0 })
 	b.Screen(tabOptions{Phone: true})
 	b.Wait("the frame fits on a phone", fits)
-	if got := evalFrame[[]any](b, `[document.cookie, document.querySelector("header a").target, location.pathname]`); got[0] != "" || got[1] != "_blank" || !strings.HasPrefix(got[2].(string), "/embed/") {
+	if got := evalFrame[[]any](b,
+		`[document.cookie, document.querySelector("header a").target, location.pathname]`); got[0] != "" ||
+		got[1] != "_blank" || !strings.HasPrefix(got[2].(string), "/embed/") {
 		t.Errorf("the frame has %v", got)
 	}
 }

@@ -52,10 +52,12 @@ func TestRangeMenu(t *testing.T) {
 
 	b.Visit(catalog + "?search=nosuchword")
 	b.settled()
-	if got := strings.Join(b.Texts("#grid th .col-name bdi"), ","); !strings.HasPrefix(got, "title,") || b.Count("#grid .empty-state") != 1 {
+	if got := strings.Join(b.Texts("#grid th .col-name bdi"), ","); !strings.HasPrefix(got, "title,") ||
+		b.Count("#grid .empty-state") != 1 {
 		t.Errorf("without rows, the head is %q", got)
 	}
-	if x := eval[float64](b, `(() => { const grid = document.getElementById("grid"), box = () => grid.querySelector(".empty-state").getBoundingClientRect().x, at = box();
+	if x := eval[float64](b,
+		`(() => { const grid = document.getElementById("grid"), box = () => grid.querySelector(".empty-state").getBoundingClientRect().x, at = box();
 		grid.scrollLeft = 9999; return grid.scrollLeft ? box() - at : -1; })()`); x != 0 {
 		t.Errorf("the message moves by %v pixels when the head is scrolled", x)
 	}

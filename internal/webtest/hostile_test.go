@@ -11,8 +11,10 @@ import (
 func hostileValues() []string {
 	return []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `javascript:alert(1)`, ` javascript:alert(1)`,
-		`data:text/html,<script>alert(1)</script>`, `https://a@evil.example/`, `https://x.example/"onmouseover="alert(1)`,
-		"\u202Eexe.gnp", "\u2066\u202Eabc", "</td></table><h1>gone", "{{.}}", "'`${alert(1)}`'", "<!-- x", "]]>", "&lt;b&gt;",
+		`data:text/html,<script>alert(1)</script>`, `https://a@evil.example/`,
+		`https://x.example/"onmouseover="alert(1)`,
+		"\u202Eexe.gnp", "\u2066\u202Eabc", "</td></table><h1>gone", "{{.}}", "'`${alert(1)}`'", "<!-- x", "]]>",
+		"&lt;b&gt;",
 		"<swap-mark>", "vbscript:x", "//evil.example/x.jpg", "http://plain.example/x.jpg", "<svg onload=alert(1)>",
 		"<iframe srcdoc='<script>alert(1)</script>'>", "<style>*{display:none}</style>", "<base href=//evil.example>",
 		strings.Repeat("long ", 20_000), strings.Repeat("W", 5_000),

@@ -25,15 +25,18 @@ func (b *tab) position() [2]int {
 func (b *tab) wantFocus(what, selector string) {
 	b.Helper()
 	if !eval[bool](b, "document.activeElement.matches("+quote(selector)+")") {
-		b.Errorf("%s: the focus is on %s, want %s", what, eval[string](b, "document.activeElement.outerHTML.slice(0, 200)"), selector)
+		b.Errorf("%s: the focus is on %s, want %s", what,
+			eval[string](b, "document.activeElement.outerHTML.slice(0, 200)"), selector)
 	}
 }
 
 // pressWith presses a key with modifiers.
 func (b *tab) pressWith(modifiers int64, key, code string) {
 	b.Helper()
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
-		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: code, Modifiers: modifiers})
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
+		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: code,
+			Modifiers: modifiers})
 	}
 	b.Handled()
 }
@@ -52,9 +55,11 @@ func TestKeyboard(t *testing.T) {
 		b.Press(kb.Tab)
 	}
 	if tabs > maxTabs {
-		t.Fatalf("after %d tabs the focus is on %s", tabs, eval[string](b, "document.activeElement.outerHTML.slice(0, 200)"))
+		t.Fatalf("after %d tabs the focus is on %s", tabs,
+			eval[string](b, "document.activeElement.outerHTML.slice(0, 200)"))
 	}
-	if stops := eval[int](b, `[...document.querySelectorAll("#grid, #grid *")].filter((e) => e.tabIndex >= 0 && e.checkVisibility() &&
+	if stops := eval[int](b,
+		`[...document.querySelectorAll("#grid, #grid *")].filter((e) => e.tabIndex >= 0 && e.checkVisibility() &&
 		!e.closest("details:not([open]) > :not(summary)")).length`); stops != 1 {
 		t.Errorf("the grid has %d tab stops", stops)
 	}
@@ -104,7 +109,8 @@ func TestKeyboard(t *testing.T) {
 	b.wantFocus("enter in the header", "th[data-field=price] .popover a")
 	first := eval[string](b, "document.activeElement.textContent")
 	for _, step := range []struct{ name, keys, want string }{
-		{"down in the menu", kb.ArrowDown, "Sort descending"}, {"up", kb.ArrowUp, first}, {"up at the start", kb.ArrowUp, "Copy name"},
+		{"down in the menu", kb.ArrowDown, "Sort descending"}, {"up", kb.ArrowUp, first},
+		{"up at the start", kb.ArrowUp, "Copy name"},
 		{"down at the end", kb.ArrowDown, first}, {"end", kb.End, "Copy name"}, {"home", kb.Home, first},
 	} {
 		b.Press(step.keys)
@@ -159,7 +165,8 @@ func TestCellMenu(t *testing.T) {
 	}
 	price := focus("price")
 	b.Press("m")
-	if diff := cmp.Diff([]string{"Copy value", "Filter by " + price, "Exclude " + price, "At least " + price, "At most " + price}, menu()); diff != "" {
+	if diff := cmp.Diff([]string{"Copy value", "Filter by " + price, "Exclude " + price, "At least " + price,
+		"At most " + price}, menu()); diff != "" {
 		t.Errorf("the menu differs (-want +got):\n%s", diff)
 	}
 	b.Press(kb.ArrowDown + kb.ArrowUp + kb.Enter)
@@ -171,7 +178,8 @@ func TestCellMenu(t *testing.T) {
 	focus("description") // too long to be part of the page
 	b.pressWith(2, "c", "KeyC")
 	want := b.agree().Data[2]["description"]
-	b.Wait("the description is copied", func() bool { return eval[string](b, "navigator.clipboard.readText()") == want })
+	b.Wait("the description is copied",
+		func() bool { return eval[string](b, "navigator.clipboard.readText()") == want })
 	b.Click("#share > summary")
 	b.Click("[data-share]")
 	b.Until("document.querySelector('[data-share]').textContent === 'Link copied'")
@@ -230,7 +238,8 @@ func TestCellMenu_lists(t *testing.T) {
 	} {
 		b.Visit("/datasets/lists/plants")
 		b.settled()
-		eval[bool](b, `(document.querySelector("#grid tbody tr").cells[document.querySelector("#grid th[data-field=`+tt.column+`]").cellIndex].focus(), true)`)
+		eval[bool](b, `(document.querySelector("#grid tbody tr").cells[document.querySelector("#grid th[data-field=`+
+			tt.column+`]").cellIndex].focus(), true)`)
 		b.Press("m")
 		b.Until(`document.querySelector("#popup:popover-open")`)
 		b.next(func() { b.Click(b.Pick("#popup button", tt.menu)) })

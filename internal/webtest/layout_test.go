@@ -15,7 +15,8 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	const most, mostWithoutFont = 85_000, 56_000
-	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "/about", catalog + "/api", catalog + "/versions"} {
+	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree",
+		catalog + "/about", catalog + "/api", catalog + "/versions"} {
 		b := open(t, s, tabOptions{})
 		b.Visit(path)
 		b.settled()
@@ -23,7 +24,8 @@ func TestBudget(t *testing.T) {
 		b.Wait("no request is under way", b.Idle)
 		all, font := b.Transferred("")-b.Transferred("/images/"), b.Transferred(".woff2") // images are data
 		if all > most || all-font > mostWithoutFont || all-font < 5000 || font == 0 {
-			t.Errorf("%s transfers %d bytes, %d without the font; at most %d and %d", path, all, all-font, most, mostWithoutFont)
+			t.Errorf("%s transfers %d bytes, %d without the font; at most %d and %d", path, all, all-font, most,
+				mostWithoutFont)
 		}
 		t.Logf("%s: %d bytes, %d without the font, in %d requests", path, all, all-font, len(b.Requested(s.url)))
 	}
@@ -52,7 +54,8 @@ func TestVisibleRows(t *testing.T) {
 		}{{tabOptions{Width: 1440, Height: 900}, 20}, {tabOptions{Phone: true, Width: 390, Height: 844}, 8}} {
 			b.Screen(screen.opts)
 			if got := b.visibleRows(); got < screen.want {
-				t.Errorf("%d×%d: %s shows %d rows, want %d", screen.opts.Width, screen.opts.Height, path, got, screen.want)
+				t.Errorf("%d×%d: %s shows %d rows, want %d", screen.opts.Width, screen.opts.Height, path, got,
+					screen.want)
 			}
 		}
 	}
@@ -65,7 +68,8 @@ func TestRowHeight(t *testing.T) {
 	for _, query := range []string{"", "?search=heirloom", "?search=rose"} {
 		b.Visit(catalog + query)
 		b.settled()
-		if got := eval[float64](b, `Math.max(...[...document.querySelectorAll("#grid tbody tr")].map((tr) => tr.getBoundingClientRect().height))`); got > 31 {
+		if got := eval[float64](b,
+			`Math.max(...[...document.querySelectorAll("#grid tbody tr")].map((tr) => tr.getBoundingClientRect().height))`); got > 31 {
 			t.Errorf("%s: a row is %v pixels high", query, got)
 		}
 	}
@@ -79,7 +83,8 @@ func TestLayoutShift(t *testing.T) {
 	b.settled()
 	measure := func() map[string][]float64 {
 		b.Helper()
-		return eval[map[string][]float64](b, `Object.fromEntries([".bar1", ".bar2", "#search", "#grid", "#grid thead", "#grid tbody tr", "#main", ".call",
+		return eval[map[string][]float64](b,
+			`Object.fromEntries([".bar1", ".bar2", "#search", "#grid", "#grid thead", "#grid tbody tr", "#main", ".call",
 			"#columns", ".tabs"].map((selector) => {
 				const r = document.querySelector(selector).getBoundingClientRect();
 				const inGrid = selector.startsWith("#grid "), left = r.left + (inGrid ? document.getElementById("grid").scrollLeft : 0);
@@ -111,7 +116,8 @@ func TestScreens(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{Fails: []int{400}})
 	for _, path := range []string{
-		wide, wide + "?kind_9=red&amount_8[gte]=10&note_11[prefix]=word&search=word1*&sort=kind_9", wide + "?_record=2", wide + "?sort=nothing",
+		wide, wide + "?kind_9=red&amount_8[gte]=10&note_11[prefix]=word&search=word1*&sort=kind_9", wide + "?_record=2",
+		wide + "?sort=nothing",
 		wide + "/map", wide + "/about", wide + "/api", wide + "/versions", "/",
 	} {
 		if status := b.Visit(path); status == 404 {

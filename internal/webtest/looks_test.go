@@ -53,7 +53,8 @@ func TestPhone(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{Phone: true, Fails: []int{400, 401, 404}})
 	for _, path := range []string{
-		"/", "/?search=rose", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize", catalog + "/chart", wide + "/map",
+		"/", "/?search=rose", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3",
+		catalog + "?sort=prize", catalog + "/chart", wide + "/map",
 		catalog + "/about", catalog + "/api", catalog + "/versions",
 		staff, nasty, nasty + "?_record=24", none, "/datasets/garden/nothing",
 	} {
@@ -70,19 +71,22 @@ func TestPhone(t *testing.T) {
 		}).map((e) => e.outerHTML.slice(0, 80))`); len(cut) > 0 {
 			t.Errorf("%s: cut or covered: %q", path, cut)
 		}
-		if empty := eval[bool](b, `[...document.querySelectorAll("footer.call")].some((e) => !e.innerText.trim() && e.checkVisibility({ visibilityProperty: true }))`); empty {
+		if empty := eval[bool](b,
+			`[...document.querySelectorAll("footer.call")].some((e) => !e.innerText.trim() && e.checkVisibility({ visibilityProperty: true }))`); empty {
 			t.Errorf("%s has an empty bar", path)
 		}
 		if eval[bool](b, `document.querySelector(".more-chips")?.hidden === false`) {
 			t.Errorf("%s counts filters that are not cut", path)
 		}
-		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden], label *), label:has(input), select, .button, .chip, " +
+		small := eval[[]string](b,
+			`[...document.querySelectorAll("button, summary, input:not([type=hidden], label *), label:has(input), select, .button, .chip, " +
 			".values label, .pages a, .tabs a, #grid tbody th a, .popover a")]
 			.filter((e) => e.checkVisibility({ visibilityProperty: true }))
 			.map((e) => [e, (e.closest("label") ?? e).getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
 			.map(([e, r]) => Math.round(r.width) + "x" + Math.round(r.height) + " " + e.outerHTML.slice(0, 120))`)
 		if len(small) > 0 {
-			t.Errorf("%s: too small to touch: %d, such as\n%s", path, len(small), strings.Join(small[:min(3, len(small))], "\n"))
+			t.Errorf("%s: too small to touch: %d, such as\n%s", path, len(small),
+				strings.Join(small[:min(3, len(small))], "\n"))
 		}
 	}
 	b.Visit(catalog)
@@ -125,7 +129,8 @@ func TestProxy(t *testing.T) {
 	b.follow("#grid .proportion[data-value=shrub]")
 	b.follow("#grid tbody tr:nth-child(1) th a")
 	b.agree()
-	if got := eval[string](b, `document.querySelector("#call code").dataset.url`); !strings.HasPrefix(got, b.url+"/api/v1/") {
+	if got := eval[string](b, `document.querySelector("#call code").dataset.url`); !strings.HasPrefix(got,
+		b.url+"/api/v1/") {
 		t.Errorf("the call is %q", got)
 	}
 	if got := eval[string](b, "document.querySelector('link[rel=canonical]').href"); got != b.url+catalog {

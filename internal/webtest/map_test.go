@@ -75,7 +75,8 @@ func TestMap(t *testing.T) {
 	x, y := b.pixelOf(0, 80) // of row 85
 	b.mapMouse(moved, x, y, 0)
 	b.Until(`document.querySelector(".map-tip b")?.innerText === "Row 85"`)
-	if got := b.Texts(".map-tip div"); len(got) != 2 || !strings.HasPrefix(got[0], "amount_8 ") || !strings.HasPrefix(got[1], "day_10 ") {
+	if got := b.Texts(".map-tip div"); len(got) != 2 || !strings.HasPrefix(got[0], "amount_8 ") ||
+		!strings.HasPrefix(got[1], "day_10 ") {
 		t.Errorf("the tip has the values %q", got)
 	}
 	b.next(func() {
@@ -103,7 +104,8 @@ func TestMap(t *testing.T) {
 		}
 	}
 	l := get(t, b.url+"/api/v1/wide/thousand/data?latitude[gte]=-20&latitude[lte]=20&longitude[gte]=60&longitude[lte]=100&_fields=key")
-	if got, want := b.Text(".map-note strong"), fmt.Sprintf("%d points", l.Meta.Total); got != want || l.Meta.Total == 0 {
+	if got, want := b.Text(".map-note strong"), fmt.Sprintf("%d points", l.Meta.Total); got != want ||
+		l.Meta.Total == 0 {
 		t.Errorf("the selected area has %s, want %s", got, want)
 	}
 	if n := b.Count(".chip"); n != 2 {
@@ -133,7 +135,8 @@ func TestMap_cells(t *testing.T) {
 	b := open(t, s, tabOptions{Dark: true})
 	b.Visit(wide + "/map")
 	b.drawn()
-	if keys := b.Texts(".legend li:has(rect)"); len(keys) == 0 || !regexp.MustCompile(`^\d+( – \d+)?$`).MatchString(keys[0]) {
+	if keys := b.Texts(".legend li:has(rect)"); len(keys) == 0 ||
+		!regexp.MustCompile(`^\d+( – \d+)?$`).MatchString(keys[0]) {
 		t.Errorf("the legend is %q", keys)
 	}
 	x, y := b.pixelOf(0, 80)
@@ -178,9 +181,11 @@ func (b *tab) inView() (said, counted string) {
 	if len(parts) != 4 {
 		b.Fatalf("the URL has the bounds %q", parts)
 	}
-	l := get(b.T, fmt.Sprintf("%s/api/v1/wide/thousand/data?longitude[gte]=%s&latitude[gte]=%s&longitude[lte]=%s&latitude[lte]=%s&_fields=key",
+	l := get(b.T, fmt.Sprintf(
+		"%s/api/v1/wide/thousand/data?longitude[gte]=%s&latitude[gte]=%s&longitude[lte]=%s&latitude[lte]=%s&_fields=key",
 		b.url, parts[0], parts[1], parts[2], parts[3]))
-	if counted = fmt.Sprintf("%d points", l.Meta.Total); l.Meta.Total == 1 {
+	counted = fmt.Sprintf("%d points", l.Meta.Total)
+	if l.Meta.Total == 1 {
 		counted = "1 point"
 	}
 	return b.Text(".map-note strong"), counted
@@ -208,7 +213,8 @@ func TestMap_bounds(t *testing.T) {
 		if b.Count(".legend li") == 0 || !eval[bool](b, `document.querySelector(".legend").checkVisibility()`) {
 			b.Error("there is no legend")
 		}
-		if names := eval[int](b, `Number(document.getElementById("map").dataset.names ?? document.querySelectorAll(".places text").length)`); names < 5 {
+		if names := eval[int](b,
+			`Number(document.getElementById("map").dataset.names ?? document.querySelectorAll(".places text").length)`); names < 5 {
 			b.Errorf("the map names %d places", names)
 		}
 		if !eval[bool](b, `document.querySelector(".land").getAttribute("href").includes("land50")`) {
@@ -251,11 +257,14 @@ func TestMap_notations(t *testing.T) {
 	t.Cleanup(l.stop)
 	must.NoError(t, l.open(t.Context()))
 	must.NoError(t, l.publishFiles(t.Context(), map[string]string{
-		"geo/sites.csv":   "name,opened,the_geom\nLima,1990,POINT (-77 -12)\nOslo,2001,POINT (10.7 59.9)\nPerth,1984,POINT (115.9 -32)\n",
-		"geo/areas.csv":   "name,shape\nLima,\"POLYGON ((-78 -13, -76 -13, -76 -11, -78 -13))\"\nOslo,\"LINESTRING (10 59, 11 60)\"\nPerth,POINT (115.9 -32)\n",
-		"geo/json.csv":    "name,shape\nLima,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[-77,-12]}\"\nOslo,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[10.7,59.9,3]}\"\n",
-		"geo/texts.csv":   "name,location\nLima,\"-12,-77\"\nOslo,\"59.91,10.75\"\n",
-		"geo/quakes.json": `{"type":"FeatureCollection","features":[` + feature("Lima", "-77,-12,4.5") + "," + feature("Oslo", "10.7,5.99e1,0") + "]}",
+		"geo/sites.csv": "name,opened,the_geom\nLima,1990,POINT (-77 -12)\nOslo,2001,POINT (10.7 " +
+			"59.9)\nPerth,1984,POINT (115.9 -32)\n",
+		"geo/areas.csv": "name,shape\nLima,\"POLYGON ((-78 -13, -76 -13, -76 -11, -78 -13))\"\nOslo,\"LINESTRING " +
+			"(10 59, 11 60)\"\nPerth,POINT (115.9 -32)\n",
+		"geo/json.csv":  "name,shape\nLima,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[-77,-12]}\"\nOslo,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[10.7,59.9,3]}\"\n",
+		"geo/texts.csv": "name,location\nLima,\"-12,-77\"\nOslo,\"59.91,10.75\"\n",
+		"geo/quakes.json": `{"type":"FeatureCollection","features":[` + feature("Lima", "-77,-12,4.5") + "," +
+			feature("Oslo", "10.7,5.99e1,0") + "]}",
 	}))
 	must.NoError(t, l.data.Library.Refresh(t.Context()))
 	b := open(t, l.serve(t, nil), tabOptions{})
@@ -288,7 +297,8 @@ func TestMap_notations(t *testing.T) {
 
 // feature returns a point as a feature of GeoJSON.
 func feature(name, position string) string {
-	return fmt.Sprintf(`{"type":"Feature","properties":{"name":%q},"geometry":{"type":"Point","coordinates":[%s]}}`, name, position)
+	return fmt.Sprintf(`{"type":"Feature","properties":{"name":%q},"geometry":{"type":"Point","coordinates":[%s]}}`,
+		name, position)
 }
 
 func TestMap_accessibility(t *testing.T) {
@@ -315,7 +325,8 @@ func TestMap_call(t *testing.T) {
 		b := open(t, newSite(t, nil), tabOptions{NoScript: !script})
 		b.Visit(wide + "/map?latitude[gte]=0")
 		b.settled()
-		want := map[bool]string{true: "/api/v1/wide/thousand/data?latitude[gte]=0", false: "/api/v1/wide/thousand/grid?latitude[gte]=0"}[script]
+		want := map[bool]string{true: "/api/v1/wide/thousand/data?latitude[gte]=0",
+			false: "/api/v1/wide/thousand/grid?latitude[gte]=0"}[script]
 		if got := b.Text("#call"); !strings.HasPrefix(got, "GET "+want) || strings.Count(got, "/api/") != 1 {
 			t.Errorf("script %v: the call is %q, want %q", script, got, want)
 		}
@@ -331,7 +342,8 @@ func TestMap_scales(t *testing.T) {
 	b.drawn()
 	choose := func(name, field string) {
 		b.next(func() {
-			eval[bool](b, fmt.Sprintf(`(() => { const s = document.querySelector("select[name=%s]"); s.value = %q; return s.dispatchEvent(new Event("change", { bubbles: true })); })()`, name, field))
+			eval[bool](b, fmt.Sprintf(
+				`(() => { const s = document.querySelector("select[name=%s]"); s.value = %q; return s.dispatchEvent(new Event("change", { bubbles: true })); })()`, name, field))
 		})
 	}
 	choose("_color", "kind_9")
@@ -341,7 +353,8 @@ func TestMap_scales(t *testing.T) {
 	if keys := b.Texts(".legend .key-color"); len(keys) < 2 || slices.Contains(keys, "other") {
 		t.Errorf("the colors mean %q", keys)
 	}
-	if label := eval[string](b, `document.querySelector("#map canvas").getAttribute("aria-label")`); !strings.Contains(label, "sized by amount_8") || !strings.Contains(label, "colored by kind_9") {
+	if label := eval[string](b, `document.querySelector("#map canvas").getAttribute("aria-label")`); !strings.Contains(
+		label, "sized by amount_8") || !strings.Contains(label, "colored by kind_9") {
 		t.Errorf("the map is called %q", label)
 	}
 	// A single point has the color of its value.
@@ -382,10 +395,12 @@ func TestMap_projection(t *testing.T) {
 		x0, y0 := b.pixelOf(latitude, longitude)
 		x1, _ := b.pixelOf(latitude, longitude+1)
 		_, y1 := b.pixelOf(latitude+1, longitude)
-		if got, want := (x1-x0)/(y0-y1), math.Cos(math.Min(85, math.Abs(latitude))*math.Pi/180); math.Abs(got-want) > 0.01 {
+		if got, want := (x1-x0)/(y0-y1),
+			math.Cos(math.Min(85, math.Abs(latitude))*math.Pi/180); math.Abs(got-want) > 0.01 {
 			t.Errorf("%s: a degree of longitude has %.3f of the width of one of latitude, want %.3f", bounds, got, want)
 		}
-		bar := eval[[]float64](b, `(() => { const s = document.querySelector(".map-scale"), [n, unit] = s.innerText.replaceAll(",", "").split(" ");
+		bar := eval[[]float64](b,
+			`(() => { const s = document.querySelector(".map-scale"), [n, unit] = s.innerText.replaceAll(",", "").split(" ");
 			return [s.getBoundingClientRect().width, Number(n) * (unit === "km" ? 1 : 0.001)]; })()`)
 		if got := bar[0] / (y0 - y1) * 111.195; math.Abs(got/bar[1]-1) > 0.02 {
 			t.Errorf("%s: the bar of %v km has the length of %v km", bounds, bar[1], got)
@@ -395,7 +410,8 @@ func TestMap_projection(t *testing.T) {
 	b.Visit(wide + "/map?_bounds=60,-10,100,10")
 	b.drawn()
 	x, y := b.pixelOf(0, 80)
-	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: x, Y: y, DeltaX: 1, DeltaY: -300})
+	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: x,
+		Y: y, DeltaX: 1, DeltaY: -300})
 	b.Until(`document.querySelector("svg.world").viewBox.baseVal.width < 300`)
 	if x1, y1 := b.pixelOf(0, 80); math.Hypot(x1-x, y1-y) > 1 {
 		t.Errorf("the point at the pointer moved from %v, %v to %v, %v", x, y, x1, y1)

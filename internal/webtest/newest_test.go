@@ -32,15 +32,19 @@ func TestLatestRequestWins(t *testing.T) {
 		Response.prototype.text = async function () { const t = await text.call(this); setTimeout(() => window.texts++); return t; } }`
 	for _, tt := range []struct{ name, before, path, part string }{
 		{"page, given up", counting, catalog, "search=r*"},
-		{"page, answered all the same", counting + "; AbortController.prototype.abort = () => {};", catalog, "search=r*"},
-		{"charts, answered all the same", counting + "; AbortController.prototype.abort = () => {};", catalog + "/distributions", "search=r*"},
+		{"page, answered all the same", counting + "; AbortController.prototype.abort = () => {};", catalog,
+			"search=r*"},
+		{"charts, answered all the same", counting + "; AbortController.prototype.abort = () => {};",
+			catalog + "/distributions", "search=r*"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := &held{arrived: make(chan struct{}), release: make(chan struct{}), holds: func(r *http.Request) bool {
-				return r.URL.Path == tt.path && strings.Contains(strings.ReplaceAll(r.URL.RawQuery, "%2A", "*")+"&", tt.part+"&")
+				return r.URL.Path == tt.path &&
+					strings.Contains(strings.ReplaceAll(r.URL.RawQuery, "%2A", "*")+"&", tt.part+"&")
 			}}
-			b := open(t, newSite(t, func(next http.Handler) http.Handler { h.Handler = next; return h }), tabOptions{Before: tt.before})
+			b := open(t, newSite(t, func(next http.Handler) http.Handler { h.Handler = next; return h }),
+				tabOptions{Before: tt.before})
 			b.Visit(catalog)
 			b.settled()
 			b.Fill("#search", "r")

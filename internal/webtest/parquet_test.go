@@ -116,7 +116,8 @@ func TestInterop_parquet(t *testing.T) {
 	garden := s.url + "/api/v1/garden/catalog/data.parquet"
 	var listed []map[string]string
 	for page := 1; page == 1 || len(listed)%100 == 0; page++ {
-		listed = append(listed, get(t, s.url+"/api/v1/garden/catalog/data?per_page=100&page="+strconv.Itoa(page)).Data...)
+		listed = append(listed, get(t, s.url+"/api/v1/garden/catalog/data?per_page=100&page="+
+			strconv.Itoa(page)).Data...)
 	}
 	// want returns the values of fields as readers print them.
 	want := func(missing string, fields ...string) (rows [][]string) {
@@ -153,7 +154,8 @@ func TestInterop_parquet(t *testing.T) {
 		`SELECT id::VARCHAR, title, category, date::VARCHAR, price::DOUBLE FROM '`+garden+`' ORDER BY id`))
 	compare("DuckDB, texts", want("", fields...), b.rows("duckdb",
 		`SELECT id, title, category, date, price FROM read_parquet('`+garden+`?_types=text') ORDER BY id::INTEGER`))
-	compare("hyparquet", want("\x00", "id", "title", "category"), b.rows("hyparquet", garden, []string{"id", "title", "category"}))
+	compare("hyparquet", want("\x00", "id", "title", "category"),
+		b.rows("hyparquet", garden, []string{"id", "title", "category"}))
 
 	staffURL := s.url + "/api/v1/locked/staff/data.parquet"
 	rows := b.rows("hyparquet", staffURL, []string{"name", "room"}, map[string]string{"X-API-Key": s.staffKey})
@@ -165,7 +167,8 @@ func TestInterop_parquet(t *testing.T) {
 	}
 	size := len(s.download(t, garden))
 	exposed := eval[[]string](b, fmt.Sprintf("window.range(%q)", garden))
-	if diff := cmp.Diff([]string{"200", "206", fmt.Sprintf("bytes 0-3/%d", size), "bytes", "PAR1"}, exposed); diff != "" {
+	if diff := cmp.Diff([]string{"200", "206", fmt.Sprintf("bytes 0-3/%d", size), "bytes", "PAR1"},
+		exposed); diff != "" {
 		t.Errorf("a script reads of a range:\n%s", diff)
 	}
 }
@@ -195,7 +198,8 @@ func TestInterop_parquetBytes(t *testing.T) {
 	sum := 0
 	for n := range records {
 		sum += n * 7919 % 100_000
-		fmt.Fprintf(&source, "%d,%d,%s,the note of record %d is %x\n", n, n*7919%100_000, []string{"oak", "elm", "ash"}[n%3], n, n*2_654_435_761)
+		fmt.Fprintf(&source, "%d,%d,%s,the note of record %d is %x\n", n, n*7919%100_000,
+			[]string{"oak", "elm", "ash"}[n%3], n, n*2_654_435_761)
 	}
 	must.NoError(t, l.publishFiles(t.Context(), map[string]string{"large/million.csv": source.String()}))
 	must.NoError(t, l.data.Library.Refresh(t.Context()))
@@ -210,16 +214,23 @@ func TestInterop_parquetBytes(t *testing.T) {
 		rows func() [][]string
 		want string
 	}{
-		{"DuckDB, the number of records", func() [][]string { return b.rows("duckdb", "SELECT count(*)::VARCHAR FROM '"+address+"'") }, strconv.Itoa(records)},
-		{"DuckDB, the sum of a column", func() [][]string { return b.rows("duckdb", "SELECT sum(amount)::VARCHAR FROM '"+address+"'") }, strconv.Itoa(sum)},
-		{"DuckDB, one record", func() [][]string { return b.rows("duckdb", "SELECT kind FROM '"+address+"' WHERE id = 500000") }, "ash"},
+		{"DuckDB, the number of records",
+			func() [][]string { return b.rows("duckdb", "SELECT count(*)::VARCHAR FROM '"+address+"'") },
+			strconv.Itoa(records)},
+		{"DuckDB, the sum of a column",
+			func() [][]string { return b.rows("duckdb", "SELECT sum(amount)::VARCHAR FROM '"+address+"'") },
+			strconv.Itoa(sum)},
+		{"DuckDB, one record", func() [][]string {
+			return b.rows("duckdb", "SELECT kind FROM '"+address+"' WHERE id = 500000")
+		}, "ash"},
 		{"hyparquet, a column", func() [][]string { return b.rows("hyparquet", address, []string{"amount"})[:1] }, "0"},
 	} {
 		rows := tt.rows()
 		_, whole, n := traffic.reset()
 		t.Logf("%s: %d of %d bytes (%.1f %%)", tt.name, n, size, 100*float64(n)/float64(size))
 		if len(rows) != 1 || rows[0][0] != tt.want || whole > 0 || n > size/2 {
-			t.Errorf("%s: %v, want %s; %d requests of the whole file, %d of %d bytes", tt.name, rows, tt.want, whole, n, size)
+			t.Errorf("%s: %v, want %s; %d requests of the whole file, %d of %d bytes", tt.name, rows, tt.want,
+				whole, n, size)
 		}
 	}
 }

@@ -26,12 +26,17 @@ func TestPicture(t *testing.T) {
 		eval[bool](b, `(() => { const s = document.querySelector("#picture select"); s.value = "dark"; return s.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 	})
 	b.wantQuery("_by=category&_theme=dark" + query)
-	if got := b.Text("#picture code"); !strings.Contains(got, `alt="Plants &lt;b&gt;&#34;2024&#34;&lt;/b&gt; &amp; more"`) || !strings.Contains(got, "/chart.svg?status=published&_by=category&_title=") && !strings.Contains(got, "/chart.svg?status=published&amp;_by=category&amp;_title=") {
+	if got := b.Text("#picture code"); !strings.Contains(got,
+		`alt="Plants &lt;b&gt;&#34;2024&#34;&lt;/b&gt; &amp; more"`) || !strings.Contains(got,
+		"/chart.svg?status=published&_by=category&_title=") && !strings.Contains(got,
+		"/chart.svg?status=published&amp;_by=category&amp;_title=") {
 		t.Errorf("the element for other pages is %s", got)
 	}
 	b.Visit(eval[string](b, `document.querySelector("[data-png]").dataset.png`))
-	fonts := eval[string](b, `document.fonts.ready.then((fonts) => [...fonts].map((f) => f.family + " " + f.status).join())`)
-	if title := eval[string](b, `document.querySelector(".title").textContent`); fonts != "Inter loaded" || title != `Plants <b>"2024"</b> & more` {
+	fonts := eval[string](b,
+		`document.fonts.ready.then((fonts) => [...fonts].map((f) => f.family + " " + f.status).join())`)
+	if title := eval[string](b, `document.querySelector(".title").textContent`); fonts != "Inter loaded" ||
+		title != `Plants <b>"2024"</b> & more` {
 		t.Errorf("the file has the fonts %q and the title %q", fonts, title)
 	}
 }

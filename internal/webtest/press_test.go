@@ -45,9 +45,12 @@ func (p *pressLibrary) prepare(ctx context.Context) error {
 		return err
 	}
 	p.files = receive.New(receive.Options{Dir: p.folder})
-	p.queue = publish.NewQueue(publish.QueueOptions{Publisher: p.data.Publisher, Library: p.data.Library, Versions: p.data.Versions, Store: p.data.Store, Files: p.files, Dir: p.folder})
-	p.drafts = review.New(review.Options{Queue: p.queue, Library: p.data.Library, Versions: p.data.Versions, Store: p.data.Store})
-	secret, key := access.Mint("publisher", []herb.Scope{herb.ScopePublish, herb.ScopeDataRead}, time.Now(), time.Time{})
+	p.queue = publish.NewQueue(publish.QueueOptions{Publisher: p.data.Publisher, Library: p.data.Library,
+		Versions: p.data.Versions, Store: p.data.Store, Files: p.files, Dir: p.folder})
+	p.drafts = review.New(review.Options{Queue: p.queue, Library: p.data.Library, Versions: p.data.Versions,
+		Store: p.data.Store})
+	secret, key := access.Mint("publisher", []herb.Scope{herb.ScopePublish, herb.ScopeDataRead}, time.Now(),
+		time.Time{})
 	p.publisher = secret
 	return p.data.Store.AddKey(ctx, key)
 }
@@ -66,7 +69,8 @@ func (p *pressLibrary) stop() {
 func (p *pressLibrary) publishText(t *testing.T, ref, name, content string) {
 	t.Helper()
 	namespace, dataset, _ := strings.Cut(ref, "/")
-	descriptor := fmt.Sprintf(`{"name": %q, "resources": [{"name": %q, "path": %q, "title": "What we sell", "schema": {"primaryKey": "Code"}}]}`, namespace, dataset, name)
+	descriptor := fmt.Sprintf(
+		`{"name": %q, "resources": [{"name": %q, "path": %q, "title": "What we sell", "schema": {"primaryKey": "Code"}}]}`, namespace, dataset, name)
 	folder := filepath.Join(t.TempDir(), "source")
 	must.NoError(t, os.MkdirAll(folder, 0o700))
 	must.NoError(t, os.WriteFile(filepath.Join(folder, "datapackage.json"), []byte(descriptor), 0o600))
@@ -202,13 +206,15 @@ func workbook(t testing.TB, sheets ...string) string {
 	const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 	parts := map[string]string{
 		"[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
-		"_rels/.rels":         relations + `<Relationship Id="rId1" Type="` + office + `officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"_rels/.rels": relations + `<Relationship Id="rId1" Type="` + office +
+			`officeDocument" Target="xl/workbook.xml"/></Relationships>`,
 	}
 	list, related := "", relations
 	for i := 0; i+1 < len(sheets); i += 2 {
 		id := fmt.Sprint(i/2 + 1)
 		list += `<sheet name="` + sheets[i] + `" sheetId="` + id + `" r:id="rId` + id + `"/>`
-		related += `<Relationship Id="rId` + id + `" Type="` + office + `worksheet" Target="worksheets/sheet` + id + `.xml"/>`
+		related += `<Relationship Id="rId` + id + `" Type="` + office + `worksheet" Target="worksheets/sheet` +
+			id + `.xml"/>`
 		content := ""
 		for row := range strings.SplitSeq(sheets[i+1], ";") {
 			content += "<row>"
@@ -217,7 +223,8 @@ func workbook(t testing.TB, sheets ...string) string {
 			}
 			content += "</row>"
 		}
-		parts["xl/worksheets/sheet"+id+".xml"] = `<worksheet ` + main + `><sheetData>` + content + `</sheetData></worksheet>`
+		parts["xl/worksheets/sheet"+id+".xml"] = `<worksheet ` + main + `><sheetData>` + content +
+			`</sheetData></worksheet>`
 	}
 	parts["xl/workbook.xml"] = `<workbook ` + main + `><sheets>` + list + `</sheets></workbook>`
 	parts["xl/_rels/workbook.xml.rels"] = related + `</Relationships>`

@@ -16,7 +16,8 @@ func TestPreview(t *testing.T) {
 		}
 		b.Click("#share > summary")
 		b.Until(`document.querySelector("#share img").naturalWidth === 1200`)
-		if got := eval[string](b, `document.querySelector("#share img").src`); got != eval[string](b, `document.querySelector("meta[property='og:image']").content`) {
+		if got := eval[string](b, `document.querySelector("#share img").src`); got != eval[string](b,
+			`document.querySelector("meta[property='og:image']").content`) {
 			b.Errorf("the menu shows %s", got)
 		}
 		if script { // the menu follows the view

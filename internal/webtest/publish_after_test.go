@@ -43,7 +43,8 @@ func TestPublishing_after(t *testing.T) {
 			b.Click(".publish-foot .primary")
 			b.live(ref)
 			b.Click(".done summary")
-			if got := b.Text(".done"); !strings.Contains(got, "38 rows are live.") || !strings.Contains(got, "Undo") || !strings.Contains(got, "40") {
+			if got := b.Text(".done"); !strings.Contains(got, "38 rows are live.") || !strings.Contains(got, "Undo") ||
+				!strings.Contains(got, "40") {
 				t.Errorf("the page says %q", got)
 			}
 		})

@@ -32,17 +32,23 @@ func TestPublishing_dates(t *testing.T) {
 			b.enterKey()
 			b.chooseFiles(ref, file(t, "dates.csv", datesCSV()))
 			b.send()
-			if got := strings.Join(b.Texts("th:nth-child(3) .remedies .link"), " · "); got != "2 Mar 2022 (day first) · 3 Feb 2022 (month first)" {
+			if got := strings.Join(b.Texts("th:nth-child(3) .remedies .link"),
+				" · "); got != "2 Mar 2022 (day first) · 3 Feb 2022 (month first)" {
 				t.Errorf("the remedies of ambiguous dates are %q", got)
 			}
-			if got := strings.Join(b.Texts("th:nth-child(4) .remedies .link"), " · "); !strings.HasPrefix(got, "Accept both 01.07.2025 and 2025-07-02") || strings.Contains(got, "missing ·") {
+			if got := strings.Join(b.Texts("th:nth-child(4) .remedies .link"), " · "); !strings.HasPrefix(got,
+				"Accept both 01.07.2025 and 2025-07-02") || strings.Contains(got, "missing ·") {
 				t.Errorf("the remedies of two notations are %q", got)
 			}
 			b.edit(func() { b.Click(b.Pick("th:nth-child(3) .remedies button", "3 Feb 2022 (month first)")) })
-			b.edit(func() { b.Click(b.Pick("th:nth-child(4) .remedies button", "Accept both 01.07.2025 and 2025-07-02")) })
+			b.edit(func() {
+				b.Click(b.Pick("th:nth-child(4) .remedies button",
+					"Accept both 01.07.2025 and 2025-07-02"))
+			})
 			b.Click(".publish-foot .primary")
 			b.live(ref)
-			if l := get(t, b.url+"/api/v1/"+ref+"/data?seen=2022-02-03&sold=2025-07-01"); l.Meta.Total != 1 || l.Data[0]["seen"] != "02/03/2022" || l.Data[0]["sold"] != "01.07.2025" {
+			if l := get(t, b.url+"/api/v1/"+ref+"/data?seen=2022-02-03&sold=2025-07-01"); l.Meta.Total != 1 ||
+				l.Data[0]["seen"] != "02/03/2022" || l.Data[0]["sold"] != "01.07.2025" {
 				t.Errorf("the API lists %+v", l)
 			}
 		})

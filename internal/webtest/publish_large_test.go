@@ -33,7 +33,8 @@ func TestPublishing_large(t *testing.T) {
 	server, err := programtest.Start(t.Context(), programtest.Options{Program: program, Settings: []string{data}})
 	must.NoError(t, err)
 	t.Cleanup(server.Kill)
-	key, code, err := programtest.Run(t.Context(), program, []string{data}, "keys", "create", "--name", "publisher", "--scope", "publish", "--scope", "data:read")
+	key, code, err := programtest.Run(t.Context(), program, []string{data}, "keys", "create", "--name", "publisher",
+		"--scope", "publish", "--scope", "data:read")
 	if err != nil || code != 0 {
 		t.Fatalf("keys create: %d %v %s", code, err, key)
 	}
@@ -64,7 +65,8 @@ func TestPublishing_large(t *testing.T) {
 	b.chooseFiles(ref, filepath.Join(folder, "prices.csv"))
 	began = time.Now()
 	b.Click(".send .primary")
-	step("sending is shown", `document.querySelector(".sending progress")?.value > 0 || document.getElementById("review")`)
+	step("sending is shown",
+		`document.querySelector(".sending progress")?.value > 0 || document.getElementById("review")`)
 	step("received", `document.getElementById("review")`)
 	const reviewed = `document.querySelector("#review .publish-foot .primary") && !document.querySelector("#publish[data-refresh], #publish[aria-busy]")`
 	step("reviewed", reviewed)
@@ -93,8 +95,10 @@ func writeLargeFile(t *testing.T, path string, size int64) (rows int) {
 	w := bufio.NewWriterSize(f, 1<<20)
 	written, _ := w.WriteString("code,name,price,sold_since,remark\n")
 	for total := int64(written); total < size; rows++ {
-		n, err := fmt.Fprintf(w, "%08d,Plant %d of the nursery,%d.%02d,20%02d-%02d-%02d,grows in row %d of bed %d and likes %s\n",
-			rows, rows%9973, rows%200, rows%100, rows%25, rows%12+1, rows%28+1, rows%1000, rows%77, []string{"sun", "shade", "water"}[rows%3])
+		n, err := fmt.Fprintf(w,
+			"%08d,Plant %d of the nursery,%d.%02d,20%02d-%02d-%02d,grows in row %d of bed %d and likes %s\n",
+			rows, rows%9973, rows%200, rows%100, rows%25, rows%12+1, rows%28+1, rows%1000, rows%77,
+			[]string{"sun", "shade", "water"}[rows%3])
 		must.NoError(t, err)
 		total += int64(n)
 	}

@@ -28,7 +28,8 @@ func TestPublishingPictures(t *testing.T) {
 	shoot := func() []byte {
 		t.Helper()
 		eval[bool](b, `(document.activeElement.blur(), document.fonts.ready.then(() => true))`)
-		return call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng}).Data
+		return call(b, page.CaptureScreenshot,
+			page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng}).Data
 	}
 	take := func(name string) {
 		t.Helper()
@@ -36,7 +37,8 @@ func TestPublishingPictures(t *testing.T) {
 			b.Screen(tabOptions{Width: width, Height: 900, Phone: width < 500})
 			for _, theme := range []string{"light", "dark"} {
 				b.Dark(theme == "dark")
-				must.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, width, theme)), shoot(), 0o644))
+				must.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, width, theme)),
+					shoot(), 0o644))
 			}
 		}
 		b.Dark(false)
@@ -86,7 +88,8 @@ func TestPublishingPictures(t *testing.T) {
 	b.send()
 	take("broken")
 	b.Visit("/publish")
-	b.chooseFiles("nursery/book", file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8")))
+	b.chooseFiles("nursery/book",
+		file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8")))
 	b.send()
 	take("tables")
 	b.Visit("/publish")
@@ -99,8 +102,10 @@ func TestPublishingPictures(t *testing.T) {
 // priceList returns a price list of a nursery: the live one, or a newer one with a title, a
 // footnote, a new column and some prices in words.
 func priceList(rows int, newer bool) string {
-	plants := []string{"Dog rose", "Lady fern", "Hazel", "Wood anemone", "Field maple", "Spindle", "Guelder rose", "Yew"}
-	places := []string{`"sun,hedge"`, `"shade,pots"`, `"sun,hedge"`, "shade", `"sun,hedge"`, `"sun,shade"`, `"shade,wet"`}
+	plants := []string{"Dog rose", "Lady fern", "Hazel", "Wood anemone", "Field maple", "Spindle",
+		"Guelder rose", "Yew"}
+	places := []string{`"sun,hedge"`, `"shade,pots"`, `"sun,hedge"`, "shade", `"sun,hedge"`, `"sun,shade"`,
+		`"shade,wet"`}
 	var b strings.Builder
 	if newer {
 		b.WriteString("\"Price list of the nursery on the hill, autumn 2026\",,,,,\n,,,,,\n")
@@ -115,7 +120,8 @@ func priceList(rows int, newer bool) string {
 		if word := map[int]string{3: "from 8 €", 900: "2 for 5 €", 1800: "from 12 €"}[i%2500]; newer && word != "" {
 			price = word
 		}
-		fmt.Fprintf(&b, "%05d,%s,%02d.%02d.20%02d,%s,%s", 41+i, plants[i%len(plants)], i%28+1, i%12+1, 18+i%8, price, places[i%len(places)])
+		fmt.Fprintf(&b, "%05d,%s,%02d.%02d.20%02d,%s,%s", 41+i, plants[i%len(plants)], i%28+1, i%12+1, 18+i%8, price,
+			places[i%len(places)])
 		if newer {
 			fmt.Fprintf(&b, ",%d.%d", i%6, i%10)
 		}

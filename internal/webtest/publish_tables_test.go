@@ -20,13 +20,16 @@ func TestPublishing_tables(t *testing.T) {
 			b := open(t, newPress(t, nil), tabOptions{NoScript: !script, Fails: []int{400, 401}})
 			b.enterKey()
 			b.chooseFiles("nursery/"+name, file(t, "book.xlsx", workbook(t,
-				"Prices", "code,price;a,1;b,2", "Staff &amp; guests", "name,room;Ana,7;Bo,8;Cy,9", "Rooms", "Code,size;R1,20", "Notes", "a,b;1,2;3,4")))
+				"Prices", "code,price;a,1;b,2", "Staff &amp; guests", "name,room;Ana,7;Bo,8;Cy,9", "Rooms",
+				"Code,size;R1,20", "Notes", "a,b;1,2;3,4")))
 			b.send()
 			if got := b.Texts(".tables label"); strings.Join(got, "|") != "Prices|Staff & guests|Rooms|Notes" {
 				t.Fatalf("the tables are %q", got)
 			}
-			names := eval[[]string](b, `[...document.querySelectorAll(".tables .as input:not([type=hidden])")].map((i) => i.value)`)
-			if want := []string{name + "-prices", name + "-staff-guests", name + "-rooms", name + "-notes"}; !slices.Equal(names, want) {
+			names := eval[[]string](b,
+				`[...document.querySelectorAll(".tables .as input:not([type=hidden])")].map((i) => i.value)`)
+			if want := []string{name + "-prices", name + "-staff-guests", name + "-rooms",
+				name + "-notes"}; !slices.Equal(names, want) {
 				t.Errorf("the names are %q", names)
 			}
 			for i := range 3 {
@@ -35,7 +38,8 @@ func TestPublishing_tables(t *testing.T) {
 			b.Fill("[name=as-1]", name+"-prices") // an error: another table has the name
 			b.Click(b.Pick("button", "Review the selected tables"))
 			b.Until(`document.querySelector(".notice")`)
-			if got := b.Text(".notice"); !strings.Contains(got, "two tables would become the dataset nursery/"+name+"-prices") && !strings.Contains(got, "Two tables") {
+			if got := b.Text(".notice"); !strings.Contains(got, "two tables would become the dataset nursery/"+name+
+				"-prices") && !strings.Contains(got, "Two tables") {
 				t.Errorf("the notice is %q", got)
 			}
 			if n := b.Count(".tables [type=checkbox]:checked"); n != 3 {
@@ -49,7 +53,8 @@ func TestPublishing_tables(t *testing.T) {
 			ready()
 			want := []string{
 				"nursery/" + name + "-prices Prices 2 records, a new dataset Review nursery/" + name + "-prices",
-				"nursery/" + name + "-rooms Rooms Review it: it has 1 breaking change. Review nursery/" + name + "-rooms",
+				"nursery/" + name + "-rooms Rooms Review it: it has 1 breaking change. Review nursery/" +
+					name + "-rooms",
 				"nursery/" + name + "-staff Staff & guests 3 records, a new dataset Review nursery/" + name + "-staff",
 			}
 			if got := b.Texts(".waiting li"); !slices.Equal(got, want) {
@@ -71,7 +76,8 @@ func TestPublishing_tables(t *testing.T) {
 			}
 			b.Click(b.Pick(".waiting a", "Review nursery/"+name+"-rooms"))
 			b.reviewed()
-			if got := b.Text(".publish-head .line"); !strings.Contains(got, "Rooms") || b.Count(".breaking-change") != 1 {
+			if got := b.Text(".publish-head .line"); !strings.Contains(got, "Rooms") ||
+				b.Count(".breaking-change") != 1 {
 				t.Errorf("the review is about %q", got)
 			}
 		})

@@ -51,7 +51,8 @@ func TestPublishing(t *testing.T) {
 			if got := strings.Join(b.Texts("#grid th .col-name"), " "); got != "Code Name Price in €" {
 				t.Errorf("the columns are %s", got)
 			}
-			if got := b.Text(".done"); !strings.HasPrefix(got, "Published. 40 rows are live.") || strings.Contains(got, "Undo") {
+			if got := b.Text(".done"); !strings.HasPrefix(got, "Published. 40 rows are live.") ||
+				strings.Contains(got, "Undo") {
 				t.Errorf("the page says %q", got)
 			}
 			if l := get(t, b.url+"/api/v1/"+ref+"/data?cost=1.50"); l.Meta.Total != 1 || l.Data[0]["Code"] != "00041" {
@@ -71,10 +72,12 @@ func TestPublishing_breaking(t *testing.T) {
 	b.enterKey()
 	b.chooseFiles(ref, file(t, "stock.csv", stockCSV("", "", "", "from 20", "from 20")))
 	b.send()
-	if got := b.Text(".breaking-change"); !strings.HasPrefix(got, "Breaking: Price would become text 2 values are not numbers: “from 20”.") {
+	if got := b.Text(".breaking-change"); !strings.HasPrefix(got,
+		"Breaking: Price would become text 2 values are not numbers: “from 20”.") {
 		t.Fatalf("the change is %q", got)
 	}
-	if got := b.Text(".differences"); !strings.Contains(got, "+ 2 new records") || !strings.Contains(got, "+ 1 column: Weight") {
+	if got := b.Text(".differences"); !strings.Contains(got, "+ 2 new records") ||
+		!strings.Contains(got, "+ 1 column: Weight") {
 		t.Errorf("the differences are %q", got)
 	}
 	if got := b.Texts("td.marked"); len(got) == 0 || got[0] != "from 20" {
@@ -100,7 +103,8 @@ func TestPublishing_breaking(t *testing.T) {
 	b.edit(func() { b.Click("button[value='undo 2']") })
 	b.edit(func() { b.Click(b.Pick(".breaking-change button", "Treat as missing")) })
 	if b.Count(".breaking-change") != 0 || b.Count("td.missing") == 0 {
-		t.Errorf("treated as missing: %d breaking changes, %d missing cells", b.Count(".breaking-change"), b.Count("td.missing"))
+		t.Errorf("treated as missing: %d breaking changes, %d missing cells", b.Count(".breaking-change"),
+			b.Count("td.missing"))
 	}
 	b.Click(".publish-foot .primary")
 	b.live(ref)
@@ -146,12 +150,14 @@ func TestPublishing_rows(t *testing.T) {
 	b.chooseFiles("nursery/rows", file(t, "rows.csv", stockCSV()))
 	b.send()
 	b.edit(func() { b.Click("#r45 .label") })
-	if got := b.Text("#r45 .what"); !strings.HasPrefix(got, "kept by you") || b.Text(".publish-foot .primary") != "Publish 41 records" {
+	if got := b.Text("#r45 .what"); !strings.HasPrefix(got, "kept by you") ||
+		b.Text(".publish-foot .primary") != "Publish 41 records" {
 		t.Errorf("the footnote is %q, the button %q", got, b.Text(".publish-foot .primary"))
 	}
 	b.edit(func() { b.Click("#r45 .label") })
 	b.edit(func() { b.Click("#r4 .label") })
-	if got := b.Text("#r4 .what"); !strings.HasPrefix(got, "left out by you") || b.Text(".publish-foot .primary") != "Publish 39 records" {
+	if got := b.Text("#r4 .what"); !strings.HasPrefix(got, "left out by you") ||
+		b.Text(".publish-foot .primary") != "Publish 39 records" {
 		t.Errorf("the first record is %q, the button %q", got, b.Text(".publish-foot .primary"))
 	}
 	b.edit(func() { b.Click("#r4 .label") })
@@ -196,7 +202,8 @@ func TestPublishing_rows(t *testing.T) {
 	}
 	eval[bool](b, `Boolean(setInterval(() => window.release(), 10))`)
 	b.edit(func() { b.setValue("#name-2", "sold") })
-	if got := eval[string](b, `document.getElementById("name-1").value + " " + document.getElementById("name-2").value`); got != "plant sold" {
+	if got := eval[string](b,
+		`document.getElementById("name-1").value + " " + document.getElementById("name-2").value`); got != "plant sold" {
 		t.Errorf("the names are %q", got)
 	}
 	b.Click(b.Pick(".publish-foot button", "Cancel"))
@@ -211,7 +218,8 @@ func TestPublishing_quickEdits(t *testing.T) {
 	b.chooseFiles("nursery/quick", file(t, "Prices.csv", stockCSV()))
 	b.send()
 	b.edit(func() {
-		eval[bool](b, `([1, 2, 3].forEach((i) => document.querySelector(`+"`button[value='hide ${i}']`"+`).click()), true)`)
+		eval[bool](b, `([1, 2, 3].forEach((i) => document.querySelector(`+"`button[value='hide ${i}']`"+
+			`).click()), true)`)
 	})
 	if got := b.Count("button[value^='show ']"); got != 3 {
 		t.Errorf("%d columns are hidden", got)
@@ -283,12 +291,15 @@ func TestPublishing_files(t *testing.T) {
 		t.Error("several files can have one name")
 	}
 	b.Click(".send .primary")
-	b.Until(`["several/first-table", "several/second"].every((name) => [...document.querySelectorAll(".drafts code")].some((c) => c.textContent === name))`) // other tests have drafts, too
+	// other tests have drafts, too
+	b.Until(`["several/first-table", "several/second"].every((name) => [...document.querySelectorAll(".drafts code")].some((c) => c.textContent === name))`)
 
-	b.chooseFiles("nursery/sheets", file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8;Cy,9")))
+	b.chooseFiles("nursery/sheets",
+		file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8;Cy,9")))
 	b.send()
 	b.edit(func() { b.Click(b.Pick(".tables button", "Only this one: Staff")) })
-	if got := b.Text(".publish-foot .primary"); got != "Publish 3 records" || !strings.Contains(b.Text(".publish-head .line"), "Staff") {
+	if got := b.Text(".publish-foot .primary"); got != "Publish 3 records" ||
+		!strings.Contains(b.Text(".publish-head .line"), "Staff") {
 		t.Errorf("the second sheet has the button %q and the line %q", got, b.Text(".publish-head .line"))
 	}
 	b.change(func() { b.setValue("#table", "Prices") })
@@ -299,7 +310,8 @@ func TestPublishing_files(t *testing.T) {
 	b.Visit("/publish")
 	b.chooseFiles("nursery/broken", file(t, "broken.json", "[{\"a\": 1},\n{\"a\": 2},\n{\"a\": oops}]\n"))
 	b.send()
-	if got := b.Text(".settings .notice"); !strings.Contains(got, "This file cannot be read") || !strings.Contains(got, "3") || b.Count(".publish-foot .primary") != 0 {
+	if got := b.Text(".settings .notice"); !strings.Contains(got, "This file cannot be read") ||
+		!strings.Contains(got, "3") || b.Count(".publish-foot .primary") != 0 {
 		t.Errorf("the reason is %q", got)
 	}
 }
@@ -323,7 +335,8 @@ func TestPublishing_lost(t *testing.T) {
 	lose.Store(true)
 	b.Click(".send .primary")
 	b.Until(`document.querySelector(".sending .retry:not([hidden])")`)
-	if got := b.Text(".sending .failure"); !strings.Contains(got, "The connection was lost") || !strings.Contains(got, "still here") {
+	if got := b.Text(".sending .failure"); !strings.Contains(got, "The connection was lost") ||
+		!strings.Contains(got, "still here") {
 		t.Errorf("the page says %q", got)
 	}
 	lose.Store(false)
@@ -397,7 +410,8 @@ func TestPublishing_twoTabs(t *testing.T) {
 	b := tabs[1]
 	b.Click(".publish-foot .primary")
 	b.Until(`document.querySelector(".settings .notice")`)
-	if got := b.Text(".settings .notice"); !strings.Contains(got, "another version of "+ref+" went live") || !strings.Contains(got, "publish again") {
+	if got := b.Text(".settings .notice"); !strings.Contains(got, "another version of "+ref+" went live") ||
+		!strings.Contains(got, "publish again") {
 		t.Errorf("the second tab says %q", got)
 	}
 	if l := get(t, s.url+"/api/v1/"+ref+"/data?Name=Tab+0"); l.Meta.Total != 1 {
@@ -418,14 +432,16 @@ func TestPublishing_keyboard(t *testing.T) {
 	var checking atomic.Int32 // requests until the check has ended
 	b := open(t, newPress(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/publish/") || checking.Load() <= 0 || checking.Add(-1) < 0 {
+			if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/publish/") || checking.Load() <= 0 ||
+				checking.Add(-1) < 0 {
 				next.ServeHTTP(w, r)
 				return
 			}
 			r.Header.Del("Accept-Encoding")
 			answer := httptest.NewRecorder()
 			next.ServeHTTP(answer, r)
-			page := strings.Replace(answer.Body.String(), `class="frame review has-rows"`, `class="frame review has-rows" data-refresh="1"`, 1)
+			page := strings.Replace(answer.Body.String(), `class="frame review has-rows"`,
+				`class="frame review has-rows" data-refresh="1"`, 1)
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = io.WriteString(w, page) // the page waits for another answer then
 		})
@@ -496,12 +512,14 @@ func TestPublishing_phone(t *testing.T) {
 				.filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".rows-scroll, .vh, template"))
 				.map((e) => e.outerHTML.slice(0, 100)).slice(0, 3).join("\n")`))
 		}
-		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden], [type=checkbox]), select, .button, a.link")]
+		small := eval[[]string](b,
+			`[...document.querySelectorAll("button, summary, input:not([type=hidden], [type=checkbox]), select, .button, a.link")]
 			.filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest(".vh") && !e.matches(".vh"))
 			.map((e) => [e, (e.closest("label") ?? e).getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
 			.map(([e, r]) => Math.round(r.width) + "x" + Math.round(r.height) + " " + e.outerHTML.slice(0, 120))`)
 		if len(small) > 0 {
-			t.Errorf("%s: too small to touch: %d, such as\n%s", name, len(small), strings.Join(small[:min(3, len(small))], "\n"))
+			t.Errorf("%s: too small to touch: %d, such as\n%s", name, len(small),
+				strings.Join(small[:min(3, len(small))], "\n"))
 		}
 		b.Screen(tabOptions{})
 	}
@@ -546,12 +564,15 @@ func TestPublishing_sameNames(t *testing.T) {
 		t.Errorf("the key is %q", got)
 	}
 	b.change(func() { b.setValue("#name-2", "Name") })
-	if got := b.Text("th.wrong .error"); b.Count("th.wrong") != 1 || !strings.Contains(got, `another column has the name "Name"`) || strings.Contains(b.Text("#publish"), "resources[") {
+	if got := b.Text("th.wrong .error"); b.Count("th.wrong") != 1 ||
+		!strings.Contains(got, `another column has the name "Name"`) ||
+		strings.Contains(b.Text("#publish"), "resources[") {
 		t.Errorf("%d columns are wrong: %q", b.Count("th.wrong"), got)
 	}
 	b.change(func() { b.setValue("#title-3", "When") })
 	b.edit(func() { b.Click("button[value='hide 1']") })
-	if got := eval[string](b, `[0, 2].map((i) => document.getElementById("name-" + i).value).join() + document.getElementById("title-3").value`); got != "number,NameWhen" || b.Count("th.wrong") != 0 {
+	if got := eval[string](b,
+		`[0, 2].map((i) => document.getElementById("name-" + i).value).join() + document.getElementById("title-3").value`); got != "number,NameWhen" || b.Count("th.wrong") != 0 {
 		t.Errorf("the names and the title are %q; %d columns are wrong", got, b.Count("th.wrong"))
 	}
 	b.Click(".publish-foot .primary")
@@ -568,7 +589,8 @@ func TestPublishing_staleTab(t *testing.T) {
 	s := newPress(t, nil)
 	first := open(t, s, tabOptions{Fails: []int{401, 409}})
 	first.enterKey()
-	first.chooseFiles("nursery/stale", file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8;Cy,9")))
+	first.chooseFiles("nursery/stale",
+		file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8;Cy,9")))
 	first.send()
 	first.edit(func() { first.Click(first.Pick(".tables button", "Prices")) })
 	second := open(t, s, tabOptions{Fails: []int{401}})
@@ -581,7 +603,8 @@ func TestPublishing_staleTab(t *testing.T) {
 	if got := first.Text(".settings .notice"); !strings.Contains(got, `The table "Staff" was chosen elsewhere`) {
 		t.Errorf("the first tab says %q", got)
 	}
-	if got := first.Text(".publish-foot .primary"); got != "Publish 3 records" || first.Count("button[value^='show ']") != 0 {
+	if got := first.Text(".publish-foot .primary"); got != "Publish 3 records" ||
+		first.Count("button[value^='show ']") != 0 {
 		t.Errorf("the button is %q, %d columns are hidden", got, first.Count("button[value^='show ']"))
 	}
 	second.VisitAddress(eval[string](second, "location.href"))

@@ -16,7 +16,8 @@ func TestReadme(t *testing.T) {
 	must.NoError(t, l.publishFolder(t.Context(), example))
 	must.NoError(t, l.data.Library.Refresh(t.Context()))
 	b := open(t, l.serve(t, nil), tabOptions{Width: 1440})
-	for _, path := range []string{"/", catalog, catalog + "?search=rose", catalog + "?_record=1", catalog + "/about", catalog + "/api", catalog + "/versions"} {
+	for _, path := range []string{"/", catalog, catalog + "?search=rose", catalog + "?_record=1", catalog + "/about",
+		catalog + "/api", catalog + "/versions"} {
 		if status := b.Visit(path); status != 200 {
 			t.Errorf("%s gives %d", path, status)
 		}

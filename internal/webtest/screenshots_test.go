@@ -42,11 +42,15 @@ func TestPictures(t *testing.T) {
 		{"browser-dark", catalog + "?search=garden&sort=date&order=desc" + columns,
 			tabOptions{Dark: true, Width: 1440, Height: 900}, true, ""},
 		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{Width: 1440, Height: 900}, true, ""},
-		{"phone", catalog + "?tags=fragrant&sort=title&_fields=title,image,price,category", tabOptions{Phone: true, Width: 390, Height: 844, Scale: 2}, true, ""},
-		{"phone-dark", catalog + "?category=succulent&_record=4", tabOptions{Phone: true, Dark: true, Scale: 2}, true, ""},
+		{"phone", catalog + "?tags=fragrant&sort=title&_fields=title,image,price,category",
+			tabOptions{Phone: true, Width: 390, Height: 844, Scale: 2}, true, ""},
+		{"phone-dark", catalog + "?category=succulent&_record=4",
+			tabOptions{Phone: true, Dark: true, Scale: 2}, true, ""},
 		{"catalogue", "/", tabOptions{}, false, ""},
-		{"chart", catalog + "/chart?_by=date:quarter&_by=category&_measure=sum:price", tabOptions{Width: 1440, Height: 900}, false, ""},
-		{"chart-dark", catalog + "/chart?_by=category&_by=status", tabOptions{Dark: true, Width: 1440, Height: 900}, false, ""},
+		{"chart", catalog + "/chart?_by=date:quarter&_by=category&_measure=sum:price",
+			tabOptions{Width: 1440, Height: 900}, false, ""},
+		{"chart-dark", catalog + "/chart?_by=category&_by=status",
+			tabOptions{Dark: true, Width: 1440, Height: 900}, false, ""},
 		{"chart-phone", catalog + "/chart?_by=category", tabOptions{Phone: true}, false, ""},
 		{"reference", catalog + "/api", tabOptions{}, false, ""},
 		{"versions", catalog + "/versions", tabOptions{Dark: true}, false, ""},
@@ -76,10 +80,12 @@ func TestPictures(t *testing.T) {
 				.every((i) => i.complete || i.closest("#grid") && document.getElementById("record"))`)
 				eval[bool](b, fmt.Sprintf(`(document.activeElement.blur(), document.querySelector(%q).scrollIntoView(),
 				document.fonts.ready.then(() => true))`, cmp.Or(view.from, "body")))
-				shot := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
+				shot := call(b, page.CaptureScreenshot,
+					page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
 				picture := shot.Data
 				if *update && view.documented {
-					if picture = compress(t, picture); len(picture) > maxPicture {
+					picture = compress(t, picture)
+					if len(picture) > maxPicture {
 						t.Errorf("the picture has %d bytes; at most %d", len(picture), maxPicture)
 					}
 				}

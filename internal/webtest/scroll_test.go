@@ -34,7 +34,8 @@ func journeysCSV() string {
 		if i%10 == 3 {
 			price = []string{"", "NA"}[i/10%2]
 		}
-		fmt.Fprintf(&b, "%d,Journey %d,%d.%0*d,%s,%s\n", i, i, i%90, 1+i%4, i%7, price, []string{"12", "late", "3.5"}[i%3])
+		fmt.Fprintf(&b, "%d,Journey %d,%d.%0*d,%s,%s\n", i, i, i%90, 1+i%4, i%7, price,
+			[]string{"12", "late", "3.5"}[i%3])
 	}
 	return b.String()
 }
@@ -54,7 +55,8 @@ func (b *tab) scrolled(first int) {
 	}
 	got := eval[int](b, `(() => { const top = document.querySelector("#grid thead th").getBoundingClientRect().bottom;
 		return [...document.querySelectorAll("#grid tbody tr")].find((tr) => { const r = tr.getBoundingClientRect(); return r.top + r.height / 2 > top - 1; }).rowIndex; })()`)
-	if id := eval[string](b, fmt.Sprintf(`document.querySelector("#grid table").rows[%d].id`, got)); id != fmt.Sprint("row-", first) {
+	if id := eval[string](b, fmt.Sprintf(`document.querySelector("#grid table").rows[%d].id`,
+		got)); id != fmt.Sprint("row-", first) {
 		b.Errorf("the first row in the window is %s, want %d", id, first)
 	}
 	if n := b.Count("#grid tbody tr"); n > 250 {
@@ -65,7 +67,8 @@ func (b *tab) scrolled(first int) {
 // scrollTo scrolls the grid so that a row is the first one.
 func (b *tab) scrollTo(row int) {
 	b.Helper()
-	eval[bool](b, fmt.Sprintf(`(document.getElementById("grid").scrollTop = %d * document.querySelector("#grid tbody tr").getBoundingClientRect().height, true)`, row-1))
+	eval[bool](b, fmt.Sprintf(
+		`(document.getElementById("grid").scrollTop = %d * document.querySelector("#grid tbody tr").getBoundingClientRect().height, true)`, row-1))
 }
 
 // focusedRow returns the position of the row of the focused cell.
@@ -80,7 +83,8 @@ func TestScroll(t *testing.T) {
 	b := open(t, newSite(t, nil), tabOptions{Width: 1100, Height: 700})
 	b.Visit(journeys + "?sort=id&order=desc")
 	b.settled()
-	if got := eval[[]string](b, `[document.querySelector("#grid table").ariaRowCount, document.querySelector("#grid thead tr").ariaRowIndex, document.querySelector("#row-1").ariaRowIndex]`); strings.Join(got, " ") != fmt.Sprint(journeyCount+1, " 1 2") {
+	if got := eval[[]string](b,
+		`[document.querySelector("#grid table").ariaRowCount, document.querySelector("#grid thead tr").ariaRowIndex, document.querySelector("#row-1").ariaRowIndex]`); strings.Join(got, " ") != fmt.Sprint(journeyCount+1, " 1 2") {
 		t.Errorf("the count and indexes of rows are %v", got)
 	}
 	if n := len(b.Requested("/rows?")); n != 0 {
@@ -93,7 +97,8 @@ func TestScroll(t *testing.T) {
 		t.Errorf("row 4321 is %q, want %s", got, want)
 	}
 	b.Until(`document.querySelector("#call code").dataset.url.includes("&page=87&")`)
-	if l := get(t, eval[string](b, `document.querySelector("#call code").dataset.url`)); l.Data[20]["id"] != fmt.Sprint(journeyCount-4320) {
+	if l := get(t, eval[string](b, `document.querySelector("#call code").dataset.url`)); l.Data[20]["id"] != fmt.Sprint(
+		journeyCount-4320) {
 		t.Errorf("the API call below returns %v", l.Data[20])
 	}
 	if got := eval[string](b, `document.querySelector("#row-4321").ariaRowIndex`); got != "4322" {
@@ -119,7 +124,8 @@ func TestScroll(t *testing.T) {
 	}
 
 	// The keyboard reaches every row.
-	eval[bool](b, fmt.Sprintf(`(document.querySelector("#row-%d").cells[2].focus({ preventScroll: true }), true)`, first))
+	eval[bool](b, fmt.Sprintf(`(document.querySelector("#row-%d").cells[2].focus({ preventScroll: true }), true)`,
+		first))
 	b.pressWith(2, "End", "End")
 	b.focusedRow(journeyCount)
 	b.Press(kb.ArrowDown)
@@ -146,7 +152,8 @@ func TestScroll(t *testing.T) {
 	if !eval[bool](b, `window.find("Journey 5905")`) {
 		t.Fatal("the browser does not find a row that is loaded")
 	}
-	eval[bool](b, `(getSelection().anchorNode.parentElement.scrollIntoView({ block: "center" }), true)`) // headless browsers do not scroll
+	// headless browsers do not scroll
+	eval[bool](b, `(getSelection().anchorNode.parentElement.scrollIntoView({ block: "center" }), true)`)
 	b.Until(`(() => { const r = document.getElementById("row-96").getBoundingClientRect(); return r.top > 0 && r.bottom < innerHeight && document.getElementById("row-150"); })()`)
 
 	// Another listing begins at the top; hiding a column does not.
@@ -224,7 +231,8 @@ func TestScroll_version(t *testing.T) {
 	var isNew atomic.Bool
 	b := open(t, newSite(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !isNew.Load() || !strings.HasPrefix(r.URL.Path, journeys) || strings.HasSuffix(r.URL.Path, "/distributions") {
+			if !isNew.Load() || !strings.HasPrefix(r.URL.Path, journeys) ||
+				strings.HasSuffix(r.URL.Path, "/distributions") {
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -233,7 +241,9 @@ func TestScroll_version(t *testing.T) {
 			recorder := httptest.NewRecorder()
 			next.ServeHTTP(recorder, r)
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			_, _ = io.Copy(w, bytes.NewReader(bytes.ReplaceAll(bytes.ReplaceAll(recorder.Body.Bytes(), []byte(`data-version="`), []byte(`data-version="new`)), []byte("Journey"), []byte("Trip"))))
+			_, _ = io.Copy(w, bytes.NewReader(
+				bytes.ReplaceAll(bytes.ReplaceAll(recorder.Body.Bytes(), []byte(`data-version="`),
+					[]byte(`data-version="new`)), []byte("Journey"), []byte("Trip"))))
 		})
 	}), tabOptions{Width: 1100, Height: 700})
 	b.Visit(journeys + "?sort=id")
@@ -243,7 +253,8 @@ func TestScroll_version(t *testing.T) {
 	isNew.Store(true)
 	b.scrollTo(5000)
 	b.scrolled(5000)
-	if got := strings.Join(b.column("name"), " "); strings.Contains(got, "Journey") || !strings.Contains(got, "Trip 5000") {
+	if got := strings.Join(b.column("name"), " "); strings.Contains(got, "Journey") ||
+		!strings.Contains(got, "Trip 5000") {
 		t.Errorf("rows of two versions are shown: %.100s", got)
 	}
 }
@@ -257,7 +268,9 @@ func TestSums(t *testing.T) {
 	// total returns what the API computes for the first rows of a column.
 	total := func(column string, from, to int) (sum, mean string) {
 		var l struct{ Data []struct{ Values []string } }
-		res, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodGet, fmt.Sprintf("%s/api/v1/values/journeys/aggregate?_measure=sum:%s&_measure=mean:%s&id[gte]=%d&id[lte]=%d", b.url, column, column, from, to), "")
+		res, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodGet,
+			fmt.Sprintf("%s/api/v1/values/journeys/aggregate?_measure=sum:%s&_measure=mean:%s&id[gte]=%d&id[lte]=%d",
+				b.url, column, column, from, to), "")
 		must.NoError(t, err)
 		decode(t, res.Body, &l)
 		return l.Data[0].Values[0], l.Data[0].Values[1]
@@ -336,7 +349,8 @@ func TestSums_exact(t *testing.T) {
 			sum.Add(sum, r)
 			numbers = append(numbers, n)
 		}
-		got := eval[[]string](b, `import(new URL("sums.js", document.querySelector("script[src$='app.js']").src)).then(({ addDecimals, meanOf }) => {
+		got := eval[[]string](b,
+			`import(new URL("sums.js", document.querySelector("script[src$='app.js']").src)).then(({ addDecimals, meanOf }) => {
 			const numbers = `+quote(strings.Join(numbers, " "))+`.split(" "), sum = addDecimals(numbers);
 			return [sum, meanOf(sum, numbers.length)]; })`)
 		if want := sum.FloatString(places); got[0] != want && got[0] != strings.Replace(want, "-0", "0", 1) {

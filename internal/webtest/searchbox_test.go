@@ -61,7 +61,8 @@ func TestSearchBox(t *testing.T) {
 	b.next(func() { b.Press(kb.Escape) })
 	b.wantQuery("")
 	b.wantFocus("the first Esc", "#search")
-	if b.agree(); b.box() != "" {
+	b.agree()
+	if b.box() != "" {
 		t.Errorf("after Esc, the box has %q", b.box())
 	}
 	b.Press(kb.Escape)
@@ -72,14 +73,16 @@ func TestSearchBox(t *testing.T) {
 	eval[bool](b, `((window.online = window.fetch), (window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))), true)`)
 	b.Fill("#search", "fern")
 	b.Until(`document.querySelector(".failed")?.textContent.includes("Offline")`)
-	if got := b.Texts("#grid tbody tr"); len(got) != len(rows) || got[0] != rows[0] || b.box() != "fern" || b.Count("[aria-busy]") > 0 {
+	if got := b.Texts("#grid tbody tr"); len(got) != len(rows) || got[0] != rows[0] || b.box() != "fern" ||
+		b.Count("[aria-busy]") > 0 {
 		t.Errorf("offline, the page has %d rows and the search %q", len(got), b.box())
 	}
 	b.wantQuery("")
 	eval[bool](b, `((window.fetch = window.online), true)`)
 	b.follow(".failed button")
 	b.wantQuery("search=fern%2A")
-	if b.agree(); b.Count(".failed") > 0 {
+	b.agree()
+	if b.Count(".failed") > 0 {
 		t.Error("the notice stays after the rows were loaded")
 	}
 }

@@ -84,12 +84,14 @@ func (l *library) sourceFolder(ref herb.Ref) string { return l.sources[ref] }
 // open opens an empty data folder.
 func (l *library) open(ctx context.Context) (err error) {
 	l.sources = map[herb.Ref]string{}
-	if l.folder, err = os.MkdirTemp("", "webtest"); err != nil {
+	l.folder, err = os.MkdirTemp("", "webtest")
+	if err != nil {
 		return err
 	}
 	config := app.DefaultConfig()
 	config.Data = filepath.Join(l.folder, "data")
-	if l.data, err = app.OpenData(ctx, config, app.OpenOptions{Log: slog.New(slog.DiscardHandler)}); err != nil {
+	l.data, err = app.OpenData(ctx, config, app.OpenOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
 		return err
 	}
 	l.verifier = access.NewVerifier(l.data.Store, access.Options{Log: slog.New(slog.DiscardHandler)})
@@ -107,24 +109,28 @@ func (l *library) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.CopyFS(filepath.Join(l.folder, "sources", "garden", "images"), os.DirFS(filepath.Join(example, "images"))); err != nil {
+	if err := os.CopyFS(filepath.Join(l.folder, "sources", "garden", "images"),
+		os.DirFS(filepath.Join(example, "images"))); err != nil {
 		return err
 	}
 	lines := strings.SplitAfter(string(garden), "\n")
 	for _, files := range []map[string]string{
-		{"garden/datapackage.json": gardenPackage, "garden/catalog.csv": strings.Join(lines[:401], "")}, // an older version
+		// an older version
+		{"garden/datapackage.json": gardenPackage, "garden/catalog.csv": strings.Join(lines[:401], "")},
 		{"garden/catalog.csv": string(garden)},
 		{"locked/datapackage.json": lockedPackage, "locked/staff.csv": "name,room\nSecretive Ana,7\nSecretive Bo,8\n"},
 		{"evil/datapackage.json": evilPackage(), "evil/nasty.csv": evilCSV()},
 		{"empty/datapackage.json": emptyPackage, "empty/none.csv": "name,room\n"},
 		{"wide/datapackage.json": widePackage, "wide/thousand.csv": wideCSV()},
-		{"values/cities.csv": manyValuesCSV(), "values/long.csv": longTextCSV(), "values/odd.csv": oddColumnsCSV(), "values/journeys.csv": journeysCSV()},
+		{"values/cities.csv": manyValuesCSV(), "values/long.csv": longTextCSV(), "values/odd.csv": oddColumnsCSV(),
+			"values/journeys.csv": journeysCSV()},
 	} {
 		if err := l.publishFiles(ctx, files); err != nil {
 			return err
 		}
 	}
-	for secret, scope := range map[*string]herb.Scope{&l.staffKey: "data:read:locked/staff", &l.otherKey: "data:read:garden/catalog"} {
+	for secret, scope := range map[*string]herb.Scope{&l.staffKey: "data:read:locked/staff",
+		&l.otherKey: "data:read:garden/catalog"} {
 		minted, key := access.Mint(string(scope), []herb.Scope{scope}, time.Now(), time.Time{})
 		if err := l.data.Store.AddKey(ctx, key); err != nil {
 			return err
@@ -155,7 +161,9 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 	}
 	for _, s := range set.Sources {
 		l.sources[s.Ref] = filepath.Dir(s.Path)
-		if out, err := l.data.Publish(ctx, s, publish.Options{PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}}); err != nil {
+		if out, err := l.data.Publish(ctx, s,
+			publish.Options{PublishOptions: versions.PublishOptions{
+				Consents: []herb.Consent{herb.ConsentBreaking}}}); err != nil {
 			return fmt.Errorf("publishing %s: %w %v", s.Ref, err, out.Changes)
 		}
 	}
@@ -165,20 +173,24 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 // handler returns the HTTP handler of the library, composed as in the program.
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
-	common := httpapi.Site{Library: l.data.Library, History: l.data.Versions.History, PublicURL: publicURL, Agents: true, Version: "1.0", Changes: l.data.Versions.Comparisons()}
+	common := httpapi.Site{Library: l.data.Library, History: l.data.Versions.History, PublicURL: publicURL,
+		Agents: true, Version: "1.0", Changes: l.data.Versions.Comparisons()}
 	options := web.Options{Site: common, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
 	var services *publishing.Services
 	if l.queue != nil {
-		services = &publishing.Services{Files: l.files, Queue: l.queue, Versions: l.data.Versions, Publisher: l.data.Publisher}
-		options.Files, options.Drafts, options.Versions, options.Publisher = l.files, l.drafts, l.data.Versions, l.data.Publisher
+		services = &publishing.Services{Files: l.files, Queue: l.queue, Versions: l.data.Versions,
+			Publisher: l.data.Publisher}
+		options.Files, options.Drafts, options.Versions, options.Publisher = l.files, l.drafts, l.data.Versions,
+			l.data.Publisher
 	}
 	pages, err := web.New(options)
 	must.NoError(t, err)
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(runtime.GOMAXPROCS(0), 1<<30)})
 	must.NoError(t, err)
 	api, err := httpapi.New(httpapi.Options{
-		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages, Publishing: services,
-		Log: slog.New(slog.DiscardHandler), Admission: lanes,
+		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages,
+		Publishing: services,
+		Log:        slog.New(slog.DiscardHandler), Admission: lanes,
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	})
 	must.NoError(t, err)

@@ -38,7 +38,8 @@ func TestSnippets(t *testing.T) {
 		t.Errorf("copied %q", got)
 	}
 	for _, language := range []struct{ name, file, program string }{
-		{"curl", "call.sh", "sh"}, {"Python", "call.py", "python3"}, {"JavaScript", "call.mjs", "node"}, {"Go", "call.go", "go"},
+		{"curl", "call.sh", "sh"}, {"Python", "call.py", "python3"}, {"JavaScript", "call.mjs", "node"},
+		{"Go", "call.go", "go"},
 	} {
 		b.Click(b.Pick(".languages summary", language.name))
 		b.Until("document.querySelector('[data-pick]').parentElement.open")
@@ -65,7 +66,8 @@ func TestSnippets(t *testing.T) {
 			}
 			if language.name == "curl" {
 				var got listing
-				if at := strings.IndexByte(string(out), '{'); at < 0 || json.Unmarshal(out[at:], &got) != nil || !cmp.Equal(got, l) {
+				if at := strings.IndexByte(string(out), '{'); at < 0 || json.Unmarshal(out[at:], &got) != nil ||
+					!cmp.Equal(got, l) {
 					t.Errorf("curl yields %s", out)
 				}
 			}

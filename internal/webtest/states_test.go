@@ -17,7 +17,8 @@ func TestCatalogue(t *testing.T) {
 		b.Visit("/")
 		b.settled()
 		got := b.Text("main")
-		if !strings.Contains(got, "Garden catalogue garden/catalog") || !strings.Contains(got, "Staff locked/staff requires a key") {
+		if !strings.Contains(got, "Garden catalogue garden/catalog") ||
+			!strings.Contains(got, "Staff locked/staff requires a key") {
 			b.Errorf("the catalogue is %q", got)
 		}
 		keys := "garden"
@@ -54,7 +55,8 @@ func TestEmptyStates(t *testing.T) {
 		b.settled()
 		b.follow(b.Pick("#grid .empty-state a", "last page"))
 		b.wantQuery("page=11")
-		if l, ids := get(b.T, eval[string](b, `document.querySelector("#call code").dataset.url`)), b.column("id"); len(l.Data) == 0 || ids[len(ids)-1] != l.Data[len(l.Data)-1]["id"] {
+		if l, ids := get(b.T, eval[string](b, `document.querySelector("#call code").dataset.url`)),
+			b.column("id"); len(l.Data) == 0 || ids[len(ids)-1] != l.Data[len(l.Data)-1]["id"] {
 			b.Errorf("the last page ends with %q, the API call with %v", ids, l.Data)
 		}
 		b.Visit(none)
@@ -85,7 +87,8 @@ func TestErrorStates(t *testing.T) {
 			b.settled()
 			b.next(func() { b.Fill(`[name="price[gte]"]`, "cheap") })
 			b.Until("document.querySelector('[role=alert]')")
-			if got := focused(); !strings.HasPrefix(got, `price[gte]=cheap price is a number field`) || b.Count("#grid tbody tr") == 0 {
+			if got := focused(); !strings.HasPrefix(got, `price[gte]=cheap price is a number field`) ||
+				b.Count("#grid tbody tr") == 0 {
 				t.Errorf("the focus or what was typed is gone: %q", got)
 			}
 			b.next(func() { b.Fill(`[name="price[gte]"]`, "100") })
@@ -142,7 +145,8 @@ func TestKey(t *testing.T) {
 			!kept[0].Session || kept[0].Path != staff {
 			t.Errorf("the cookie is %+v", kept)
 		}
-		if seen := eval[string](b, "document.cookie + document.documentElement.outerHTML"); strings.Contains(seen, b.staffKey) {
+		if seen := eval[string](b, "document.cookie + document.documentElement.outerHTML"); strings.Contains(seen,
+			b.staffKey) {
 			t.Error("a script can read the key")
 		}
 		b.follow(".chip .x")
@@ -162,12 +166,14 @@ func TestKey(t *testing.T) {
 
 func TestHostile(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		for _, path := range []string{"/", nasty, nasty + "?per_page=100&_record=1", nasty + "/about", nasty + "/api", nasty + "/versions"} {
+		for _, path := range []string{"/", nasty, nasty + "?per_page=100&_record=1", nasty + "/about", nasty + "/api",
+			nasty + "/versions"} {
 			if status := b.Visit(path); status != 200 {
 				b.Fatalf("%s gives %d", path, status)
 			}
 			b.settled()
-			if bad := eval[[]string](b, `[...document.querySelectorAll("script:not([src]):not([type='application/ld+json']), iframe, base, " +
+			if bad := eval[[]string](b,
+				`[...document.querySelectorAll("script:not([src]):not([type='application/ld+json']), iframe, base, " +
 				"main style, main [onerror], main [onload], main [onclick], main [onmouseover], a[href^='javascript:' i], " +
 				"a[href^='data:' i], a[href^='vbscript:' i], img[src^='http:']")].map((e) => e.outerHTML.slice(0, 200))`); len(bad) > 0 {
 				b.Errorf("%s has %q", path, bad)
@@ -183,17 +189,20 @@ func TestHostile(t *testing.T) {
 		b.settled()
 		shown := strings.Join(b.Texts("#grid tbody td"), "\n")
 		for _, v := range hostileValues() {
-			v = strings.TrimPrefix(strings.Join(strings.Fields(v), " "), "http://") // links are shown without the scheme
+			// links are shown without the scheme
+			v = strings.TrimPrefix(strings.Join(strings.Fields(v), " "), "http://")
 			if len(v) < 200 && !strings.Contains(shown, v) {
 				b.Errorf("the table lacks %q", v)
 			}
 		}
 		b.follow("#grid tbody tr:nth-child(1) th a") // the record panel
 		for i, v := range hostileValues() {
-			raw := eval[[]string](b, `[...document.querySelectorAll("#record dd")].map((e) => e.dataset.raw ?? e.querySelector(".raw").textContent)`)
+			raw := eval[[]string](b,
+				`[...document.querySelectorAll("#record dd")].map((e) => e.dataset.raw ?? e.querySelector(".raw").textContent)`)
 			const most = 32 << 10 // of a value that is shown
 			if len(v) <= most && (len(raw) != 5 || raw[1] != v) ||
-				len(v) > most && (len(raw) != 5 || len(raw[1]) < most/2 || !strings.HasPrefix(v, strings.TrimRight(raw[1], "…"))) {
+				len(v) > most && (len(raw) != 5 || len(raw[1]) < most/2 ||
+					!strings.HasPrefix(v, strings.TrimRight(raw[1], "…"))) {
 				b.Errorf("record %d shows %.300q, want %.100q", i+1, raw, v)
 			}
 			if i+1 < len(hostileValues()) && (script || i < 3) {

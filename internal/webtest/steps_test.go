@@ -143,7 +143,8 @@ func TestPrint(t *testing.T) {
 	if over := eval[int](b, `Math.max(...[...document.querySelectorAll("#grid td, #grid th")].map((c) => c.getBoundingClientRect().right)) - innerWidth`); over > 0 {
 		t.Errorf("columns end %d pixels beyond the paper", over)
 	}
-	if got := b.Text(".bar1") + b.Text(".printed"); !strings.Contains(got, "A thousand columns") || !strings.Contains(got, "updated ") || !strings.Contains(got, b.url+wide+"?sort=name") {
+	if got := b.Text(".bar1") + b.Text(".printed"); !strings.Contains(got, "A thousand columns") ||
+		!strings.Contains(got, "updated ") || !strings.Contains(got, b.url+wide+"?sort=name") {
 		t.Errorf("the paper says %q", got)
 	}
 }

@@ -49,8 +49,10 @@ func (b *tab) view() string {
 	b.Helper()
 	return strings.Join([]string{
 		"found " + b.Text(".found"), "chips " + strings.Join(b.Texts(".chip summary"), " "),
-		"headings " + strings.Join(b.Texts("#grid th .col-name"), " "), "distributions " + strings.Join(b.Texts("#grid .distribution"), " "),
-		"rows " + strings.Join(b.Texts("#grid tbody tr"), "\n"), "record " + b.Text("#record dl"), "pages " + b.Text("#pages summary"),
+		"headings " + strings.Join(b.Texts("#grid th .col-name"), " "), "distributions " +
+			strings.Join(b.Texts("#grid .distribution"), " "),
+		"rows " + strings.Join(b.Texts("#grid tbody tr"), "\n"), "record " + b.Text("#record dl"),
+		"pages " + b.Text("#pages summary"),
 		"call " + b.Text("#call code"), "search " + eval[string](b, `document.getElementById("search").value`),
 	}, "\n")
 }

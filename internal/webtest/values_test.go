@@ -63,7 +63,8 @@ func TestControlsWithoutScript(t *testing.T) {
 		b := open(t, s, tabOptions{NoScript: !script})
 		b.Visit(catalog + "?_facet=category")
 		b.Until("document.readyState === 'complete'")
-		got := eval[[]string](b, `[...document.querySelectorAll(".nojs")].filter((e) => e.checkVisibility()).map((e) => e.textContent)`)
+		got := eval[[]string](b,
+			`[...document.querySelectorAll(".nojs")].filter((e) => e.checkVisibility()).map((e) => e.textContent)`)
 		if script != (len(got) == 0) {
 			t.Errorf("script %v: %q are visible", script, got)
 		}
@@ -78,7 +79,8 @@ func longTextCSV() string {
 	name := func(i int) string { return fmt.Sprintf("a_name_that_is_much_longer_than_the_column_%d", i) }
 	fmt.Fprintf(&b, "%s,%s,%s,place\n", name(0), name(1), name(2))
 	for i := range 300 {
-		fmt.Fprintf(&b, "%d,%d,%d,A place with a name that takes more than one line in the list of values %d\n", i, i%7, i%11, i%3)
+		fmt.Fprintf(&b, "%d,%d,%d,A place with a name that takes more than one line in the list of values %d\n", i,
+			i%7, i%11, i%3)
 	}
 	return b.String()
 }
@@ -90,7 +92,8 @@ func TestLongText(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	const name = "a_name_that_is_much_longer_than_the_column_"
-	const filters = "?" + name + "0[gte]=1&" + name + "1[gte]=0&" + name + "2[gte]=0&place[prefix]=A+place+with+a+name+that+takes+more+than+one+line"
+	const filters = "?" + name + "0[gte]=1&" + name + "1[gte]=0&" + name +
+		"2[gte]=0&place[prefix]=A+place+with+a+name+that+takes+more+than+one+line"
 	for _, opts := range []tabOptions{{}, {NoScript: true}, {Phone: true}} {
 		b := open(t, s, opts)
 		b.Visit(longText + "?_view=table&sort=" + name + "1,-" + name + "2")
@@ -98,7 +101,8 @@ func TestLongText(t *testing.T) {
 		for i := range 3 {
 			b.Click(fmt.Sprintf("#grid th[data-field=%s%d] .col-menu > summary", name, i))
 			b.settled()
-			if got := eval[[]float64](b, `(({ left, right, width }) => [left, innerWidth - right, width])(document.querySelector(".col-menu[open] .popover").getBoundingClientRect())`); got[0] < 0 || got[1] < 0 || got[2] < 200 {
+			if got := eval[[]float64](b,
+				`(({ left, right, width }) => [left, innerWidth - right, width])(document.querySelector(".col-menu[open] .popover").getBoundingClientRect())`); got[0] < 0 || got[1] < 0 || got[2] < 200 {
 				t.Errorf("%+v: the menu of column %d has the distances and width %v", opts, i, got)
 			}
 			b.Click("#grid .col-menu[open] > summary")
@@ -106,7 +110,8 @@ func TestLongText(t *testing.T) {
 		if !opts.NoScript { // an open menu stays where it is while the rows change
 			b.Click(fmt.Sprintf("#grid th[data-field=%s0] .col-menu > summary", name))
 			shown := func() []float64 {
-				return eval[[]float64](b, `((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().top, Number(getComputedStyle(e).opacity)])(document.querySelector(".col-menu[open] .popover"))`)
+				return eval[[]float64](b,
+					`((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().top, Number(getComputedStyle(e).opacity)])(document.querySelector(".col-menu[open] .popover"))`)
 			}
 			before := shown()
 			b.next(func() { b.Fill("#search", "place") })
@@ -122,13 +127,15 @@ func TestLongText(t *testing.T) {
 		}
 		b.Visit(longText + "?_facet=place#filters")
 		b.settled()
-		if got := eval[float64](b, `Math.max(...[...document.querySelectorAll(".values .num")].map((e) => e.getBoundingClientRect().height))`); got > 22 {
+		if got := eval[float64](b,
+			`Math.max(...[...document.querySelectorAll(".values .num")].map((e) => e.getBoundingClientRect().height))`); got > 22 {
 			t.Errorf("%+v: a count is %v pixels high", opts, got)
 		}
 		b.Visit(longText + filters)
 		b.settled()
 		if opts.Phone {
-			if got := b.Texts(".pages summary .vh"); eval[float64](b, `document.querySelector(".pages summary .vh").getBoundingClientRect().width`) < 20 {
+			if got := b.Texts(".pages summary .vh"); eval[float64](b,
+				`document.querySelector(".pages summary .vh").getBoundingClientRect().width`) < 20 {
 				t.Errorf("the number of rows, %q, is not visible", got)
 			}
 			continue

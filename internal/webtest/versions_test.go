@@ -38,7 +38,8 @@ func TestOlderVersion(t *testing.T) {
 			b.Until("document.querySelector('.chip')")
 			b.settled()
 		}
-		if l := b.agree(); b.query().Get("_version") != b.olderVersion(b) || script && (l.Meta.Total == 0 || l.Meta.Total >= 397) {
+		if l := b.agree(); b.query().Get("_version") != b.olderVersion(b) || script &&
+			(l.Meta.Total == 0 || l.Meta.Total >= 397) {
 			b.Errorf("%d rows at %v", l.Meta.Total, b.query())
 		}
 		b.follow(".older a")

@@ -22,7 +22,9 @@ func TestWidths(t *testing.T) {
 	}
 	edge := func(field string) []float64 {
 		t.Helper()
-		return eval[[]float64](b, `(({ right, top }) => [right - 3, top + 40])(document.querySelector("#grid th[data-field=`+field+`]").getBoundingClientRect())`)
+		return eval[[]float64](b,
+			`(({ right, top }) => [right - 3, top + 40])(document.querySelector("#grid th[data-field=`+field+
+				`]").getBoundingClientRect())`)
 	}
 	// The column with the longest texts takes the rest, and has as much text as fits.
 	grid := eval[int](b, "document.getElementById('grid').clientWidth")
@@ -32,7 +34,8 @@ func TestWidths(t *testing.T) {
 	if got := eval[int](b, `[...document.querySelectorAll("#grid tbody td:nth-child(3)")].filter((td) => td.textContent.endsWith("…") && td.scrollWidth <= td.clientWidth).length`); got > 0 {
 		t.Errorf("%d texts end before their cells do", got)
 	}
-	if got := eval[[]string](b, `["title", "price"].map((f) => getComputedStyle(document.querySelector("#grid tbody tr").cells[document.querySelector("#grid th[data-field=" + f + "]").cellIndex]).fontVariantNumeric)`); got[0] != "normal" || got[1] != "tabular-nums" {
+	if got := eval[[]string](b,
+		`["title", "price"].map((f) => getComputedStyle(document.querySelector("#grid tbody tr").cells[document.querySelector("#grid th[data-field=" + f + "]").cellIndex]).fontVariantNumeric)`); got[0] != "normal" || got[1] != "tabular-nums" {
 		t.Errorf("the digits of texts and numbers are %q", got)
 	}
 
@@ -75,7 +78,8 @@ func TestWidths(t *testing.T) {
 	// The menu restores the width.
 	b.Click("#grid th[data-field=title] .col-menu > summary")
 	b.follow(b.Pick("#grid th[data-field=title] .popover button", "Default width"))
-	if widths := strings.Join(b.query()["_width"], " "); strings.Contains(widths, "title:") || !strings.Contains(widths, "description:") {
+	if widths := strings.Join(b.query()["_width"], " "); strings.Contains(widths, "title:") ||
+		!strings.Contains(widths, "description:") {
 		t.Errorf("the widths are %q", widths)
 	}
 }

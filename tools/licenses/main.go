@@ -107,7 +107,8 @@ func readPart(embedded bool, dir, name string) (part, error) {
 		return part{}, err
 	}
 	if isForeign(content) && !strings.HasSuffix(name, "-LICENSE.txt") {
-		return part{}, fmt.Errorf("%s seems to be the work of others and has no license; add %s-LICENSE.txt beside it", path, stem)
+		return part{}, fmt.Errorf("%s seems to be the work of others and has no license; add %s-LICENSE.txt beside it",
+			path, stem)
 	}
 	return part{}, nil
 }
@@ -133,7 +134,8 @@ func licenseFiles(dir string) (files []string, err error) {
 	}
 	for _, e := range entries {
 		name := strings.ToUpper(e.Name())
-		isText := strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") || strings.HasPrefix(name, "COPYING") || strings.HasPrefix(name, "NOTICE")
+		isText := strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") ||
+			strings.HasPrefix(name, "COPYING") || strings.HasPrefix(name, "NOTICE")
 		if isText && !e.IsDir() && filepath.Ext(name) != ".GO" {
 			files = append(files, filepath.Join(dir, e.Name()))
 		}
@@ -149,8 +151,10 @@ var licenses = []struct{ name, text string }{
 	{"BSD-3-Clause", "may be used to endorse or promote products derived from this software"},
 	{"BSD-2-Clause", "Redistributions in binary form must reproduce the above copyright notice"},
 	{"MIT", "The above copyright notice and this permission notice shall be included in all copies"},
-	{"ISC or 0BSD", "Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted"},
-	{"ISC", "Permission to use, copy, modify, and distribute this software for any purpose with or without fee is hereby granted"},
+	{"ISC or 0BSD", "Permission to use, copy, modify, and/or distribute this software for any purpose with or " +
+		"without fee is hereby granted"},
+	{"ISC", "Permission to use, copy, modify, and distribute this software for any purpose with or without fee is " +
+		"hereby granted"},
 	{"OFL-1.1", "SIL OPEN FONT LICENSE Version 1.1"},
 	{"CC0-1.0", "Creative Commons CC0 1.0 Universal"},
 	{"public domain", "disclaims copyright to this source code"},
@@ -192,14 +196,17 @@ func write(path string, parts []part) error {
 			numbers = append(numbers, fmt.Sprintf("[%d]", written[key]))
 		}
 		if len(names) == 0 {
-			return fmt.Errorf("%s has no known license in %q; read it and, if it permits distribution, add it to tools/licenses", p.name, p.files)
+			return fmt.Errorf("%s has no known license in %q; read it and, if it permits distribution, add it to "+
+				"tools/licenses", p.name, p.files)
 		}
 		slices.Sort(names)
-		fmt.Fprintf(&table, "%s: %s %s\n", p.name, strings.Join(slices.Compact(names), ", "), strings.Join(numbers, " "))
+		fmt.Fprintf(&table, "%s: %s %s\n", p.name, strings.Join(slices.Compact(names), ", "),
+			strings.Join(numbers, " "))
 	}
 	if path == "" {
 		return nil
 	}
-	const head = "Herbarium contains the following works of others. The numbers refer to the texts of their licenses below.\n\n"
+	const head = "Herbarium contains the following works of others. The numbers refer to the texts of their licenses " +
+		"below.\n\n"
 	return os.WriteFile(path, slices.Concat([]byte(head), table.Bytes(), texts.Bytes()), 0o644)
 }

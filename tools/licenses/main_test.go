@@ -25,7 +25,8 @@ func TestLicenses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Go standard library: BSD-3-Clause", "modernc.org/sqlite v", "github.com/jackc/pgx/v5 v", "swagger-ui-bundle.js.gz: Apache-2.0", "inter.woff2: OFL-1.1",
+		"Go standard library: BSD-3-Clause", "modernc.org/sqlite v", "github.com/jackc/pgx/v5 v",
+		"swagger-ui-bundle.js.gz: Apache-2.0", "inter.woff2: OFL-1.1",
 		"Redistribution and use in source and binary forms",
 	} {
 		if !strings.Contains(string(content), want) {
@@ -52,13 +53,15 @@ func TestReadPart_embedded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"own.js": "// Draws charts.\n", "theirs.js": "/* Copyright 2020 Somebody */\n", "font.woff2": "\x00\xff", "named.js": "x", "named-LICENSE.txt": "MIT",
+		"own.js": "// Draws charts.\n", "theirs.js": "/* Copyright 2020 Somebody */\n", "font.woff2": "\x00\xff",
+		"named.js": "x", "named-LICENSE.txt": "MIT",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"own.js": "", "named.js": "named.js", "theirs.js": "error", "font.woff2": "error", "named-LICENSE.txt": ""} {
+	for name, want := range map[string]string{"own.js": "", "named.js": "named.js", "theirs.js": "error",
+		"font.woff2": "error", "named-LICENSE.txt": ""} {
 		p, err := readPart(true, dir, name)
 		if err != nil {
 			p.name = "error"

@@ -62,7 +62,8 @@ func (c *conn) roundTrip() (size int64, err error) {
 		case first && !bytes.HasPrefix(line, []byte("HTTP/1.1 200 ")):
 			status = string(line[:min(len(line), 80)])
 		case bytes.EqualFold(name, []byte("Content-Length")):
-			if size, err = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64); err != nil {
+			size, err = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+			if err != nil {
 				return 0, fmt.Errorf("invalid Content-Length: %w", err)
 			}
 		}

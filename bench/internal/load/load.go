@@ -20,7 +20,8 @@ type Options struct {
 	Body     func() []byte // returns a JSON body to post, called concurrently; nil means GET
 	Key      string        // bearer token; "": none
 	Encoding string        // value of Accept-Encoding; "": none
-	Conns    int           // number of workers, each with one connection per server and one request in flight; 0 means one
+	// number of workers, each with one connection per server and one request in flight; 0 means one
+	Conns    int
 	Requests int           // maximum number of requests; 0 means unlimited
 	Duration time.Duration // no request starts after it, except for the first of each worker
 }

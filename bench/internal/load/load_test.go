@@ -39,7 +39,8 @@ func TestRun_count(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "seventeen letters")
 	})
-	r, err := load.Run(t.Context(), load.Options{Addrs: []string{addr}, Target: "/a?b=c", Encoding: "gzip", Conns: 4, Requests: 100, Duration: time.Minute})
+	r, err := load.Run(t.Context(), load.Options{Addrs: []string{addr}, Target: "/a?b=c", Encoding: "gzip", Conns: 4,
+		Requests: 100, Duration: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,8 @@ func TestRun_fails(t *testing.T) {
 		handler http.HandlerFunc
 		want    string
 	}{
-		"status": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such thing", 404) }, "404 Not Found: no such thing"},
+		"status": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such thing", 404) },
+			"404 Not Found: no such thing"},
 		"length": {func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, "no Content-Length"},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "10")
@@ -150,7 +152,8 @@ func TestRun_fails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := load.Run(t.Context(), load.Options{Addrs: []string{serve(t, c.handler)}, Target: "/x", Conns: 2, Duration: time.Minute})
+			_, err := load.Run(t.Context(), load.Options{Addrs: []string{serve(t, c.handler)}, Target: "/x", Conns: 2,
+				Duration: time.Minute})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v; want %q in it", err, c.want)
 			}

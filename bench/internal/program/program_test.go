@@ -21,9 +21,12 @@ func TestRun(t *testing.T) {
 		err  error
 	}{
 		{"success", func(testing.TB) {}, "measured\nended\nsecond\nfirst\n", nil},
-		{"error", func(t testing.TB) { t.Errorf("no %s", "figures") }, "measured\nno figures\nended\nsecond\nfirst\n", program.ErrFailed},
-		{"fatal", func(t testing.TB) { t.Fatal("no server") }, "measured\nno server\nsecond\nfirst\n", program.ErrFailed},
-		{"missing part", func(t testing.TB) { t.Skip("no PostgreSQL") }, "measured\nno PostgreSQL\nsecond\nfirst\n", program.ErrFailed},
+		{"error", func(t testing.TB) { t.Errorf("no %s", "figures") }, "measured\nno figures\nended\nsecond\nfirst\n",
+			program.ErrFailed},
+		{"fatal", func(t testing.TB) { t.Fatal("no server") }, "measured\nno server\nsecond\nfirst\n",
+			program.ErrFailed},
+		{"missing part", func(t testing.TB) { t.Skip("no PostgreSQL") }, "measured\nno PostgreSQL\nsecond\nfirst\n",
+			program.ErrFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -96,5 +96,6 @@ func describeMachine(ctx context.Context) (cpu, description string, err error) {
 	}
 	return cpu, fmt.Sprintf("%s, %d cores, %.1f GiB of memory, Linux %s, %s, on %s, at commit %s",
 		cpu, runtime.NumCPU(), float64(*memory.MemTotalBytes)/(1<<30), output("uname", "-r"), runtime.Version(),
-		time.Now().UTC().Format("2006-01-02 15:04 MST"), output("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")), nil
+		time.Now().UTC().Format("2006-01-02 15:04 MST"), output("git", "describe", "--always", "--dirty", "--abbrev=12",
+			"--exclude=*")), nil
 }

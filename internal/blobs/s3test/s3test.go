@@ -46,7 +46,8 @@ func Environ() []string {
 func (s *Server) URL(t testing.TB, bucket string) string {
 	t.Helper()
 	err := s.Client(t).MakeBucket(t.Context(), bucket, minio.MakeBucketOptions{Region: Region})
-	if e, ok := errors.AsType[minio.ErrorResponse](err); err != nil && (!ok || e.Code != minio.BucketAlreadyOwnedByYou) {
+	if e, ok := errors.AsType[minio.ErrorResponse](err); err != nil &&
+		(!ok || e.Code != minio.BucketAlreadyOwnedByYou) {
 		t.Fatal(err)
 	}
 	return s.Through(bucket, s.Endpoint())
@@ -61,7 +62,8 @@ func (s *Server) Through(bucket, endpoint string) string {
 // Client returns a client of the server.
 func (s *Server) Client(t testing.TB) *minio.Core {
 	t.Helper()
-	c, err := minio.NewCore(s.Address(), &minio.Options{Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region})
+	c, err := minio.NewCore(s.Address(), &minio.Options{Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""),
+		Region: Region})
 	must.NoError(t, err)
 	return c
 }
@@ -84,14 +86,17 @@ func New(t testing.TB) *Server {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOMOD").Output()
 	must.NoError(t, err)
-	s := &Server{file: filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), filepath.FromSlash(program)), folder: t.TempDir()}
+	s := &Server{file: filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), filepath.FromSlash(program)),
+		folder: t.TempDir()}
 	if _, err := os.Stat(s.file); err != nil {
 		programtest.SkipWithout(t, "s3", "the S3 server is missing; run `make s3`")
 	}
 	t.Cleanup(func() { s.Stop(t) })
 	for range 5 { // another process may use the port between its choice and its use
-		if s.address, err = programtest.FreeAddr(); err == nil {
-			if err = s.run(); err == nil {
+		s.address, err = programtest.FreeAddr()
+		if err == nil {
+			err = s.run()
+			if err == nil {
 				return s
 			}
 		}

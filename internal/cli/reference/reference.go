@@ -42,7 +42,8 @@ func Markdown(root *cobra.Command) string {
 			if fallback != "" {
 				fallback = "`" + fallback + "`"
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", syntax, fallback, strings.ReplaceAll(escapeMarkdown(usage), "|", "\\|"))
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", syntax, fallback,
+				strings.ReplaceAll(escapeMarkdown(usage), "|", "\\|"))
 		})
 	}
 	return b.String()

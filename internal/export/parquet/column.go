@@ -106,7 +106,8 @@ func (b *columnBuffer) bytes() int {
 // reset removes the values. Memory that one row group needed for long values is released.
 func (b *columnBuffer) reset() {
 	b.levels, b.repeats, b.ends = b.levels[:0], b.repeats[:0], b.ends[:0]
-	if b.values = b.values[:0]; cap(b.values) > 1<<20 {
+	b.values = b.values[:0]
+	if cap(b.values) > 1<<20 {
 		b.values = nil
 	}
 }

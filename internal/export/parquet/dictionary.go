@@ -32,7 +32,8 @@ func newDictionary(b *columnBuffer) *dictionary {
 		plainBytes += plainSize(b, v)
 		number, ok := numbers[string(v)]
 		if !ok {
-			if number = uint16(len(numbers)); len(numbers) == maxDictionary || len(d.plain)+len(v) > maxDictionaryBytes {
+			number = uint16(len(numbers))
+			if len(numbers) == maxDictionary || len(d.plain)+len(v) > maxDictionaryBytes {
 				return nil
 			}
 			numbers[string(v)] = number

@@ -34,11 +34,13 @@ func (w *Writer) describeGroup(g *format.RowGroup, chunks []chunk) error {
 		if err != nil {
 			return err
 		}
-		parts[columnIndexes], parts[offsetIndexes] = append(parts[columnIndexes], column...), append(parts[offsetIndexes], offset...)
+		parts[columnIndexes], parts[offsetIndexes] = append(parts[columnIndexes], column...),
+			append(parts[offsetIndexes], offset...)
 		g.Columns[i].ColumnIndexLength, g.Columns[i].OffsetIndexLength = int32(len(column)), int32(len(offset))
 	}
 	var err error
-	if parts[rowGroup], err = encode(*g); err != nil {
+	parts[rowGroup], err = encode(*g)
+	if err != nil {
 		return err
 	}
 	for _, part := range parts {

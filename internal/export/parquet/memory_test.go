@@ -24,7 +24,8 @@ func TestWriter_memory(t *testing.T) {
 	var facts typed.Facts
 	facts.Add(&fields[0], []byte("1000000"))
 	w, err := parquet.NewWriter(io.Discard, parquet.Options{
-		Fields: fields, Types: []typed.Column{typed.Of(&fields[0], facts), {}}, Exact: true, Sorted: -1, Scratch: scratch,
+		Fields: fields, Types: []typed.Column{typed.Of(&fields[0], facts), {}}, Exact: true, Sorted: -1,
+		Scratch: scratch,
 	})
 	must.NoError(t, err)
 	heap := func() uint64 {

@@ -96,7 +96,8 @@ func (w *Writer) Add(field int, value []byte) error {
 
 // EndRecord ends the current record.
 func (w *Writer) EndRecord() error {
-	if w.rows++; w.rows < RowGroupRows && w.size < RowGroupBytes {
+	w.rows++
+	if w.rows < RowGroupRows && w.size < RowGroupBytes {
 		return nil
 	}
 	return w.flush()
@@ -121,7 +122,8 @@ func (w *Writer) flush() error {
 	start, chunks := w.at, make([]chunk, len(w.columns))
 	for i, b := range w.columns {
 		var err error
-		if chunks[i], err = w.writeChunk(b); err != nil {
+		chunks[i], err = w.writeChunk(b)
+		if err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,8 @@ func write(t testing.TB, fields []herb.Field, records []herb.Record, exact bool)
 		types[i] = typed.Of(&fields[i], facts)
 	}
 	var out bytes.Buffer
-	w, err := parquet.NewWriter(&out, parquet.Options{Fields: fields, Types: types, Exact: exact, Sorted: -1, Scratch: scratch,
+	w, err := parquet.NewWriter(&out, parquet.Options{Fields: fields, Types: types, Exact: exact, Sorted: -1,
+		Scratch:  scratch,
 		Metadata: [][2]string{{"title", "Test"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -199,21 +200,25 @@ func everyKind(random *rand.Rand) (fields []herb.Field, value []func() string) {
 		return string(b)
 	}
 	euro := herb.Notation{Decimal: ",", Group: ".", Affix: "€", Missing: []string{"k. A."}}
-	add("z int", herb.TypeNumber, herb.Notation{}, func() string { return strconv.FormatInt(int64(random.Uint64()), 10) })
+	add("z int", herb.TypeNumber, herb.Notation{},
+		func() string { return strconv.FormatInt(int64(random.Uint64()), 10) })
 	add("small", herb.TypeNumber, herb.Notation{}, pick("1", "-2", "3", ""))
 	add("money", herb.TypeNumber, euro, pick("1.234,50 €", "-7 €", "k. A.", "0,05 €", "", "12,00 €"))
 	add("wide", herb.TypeNumber, herb.Notation{}, func() string { return "-" + digits(20) + "." + digits(10) })
 	add("wide positive", herb.TypeNumber, herb.Notation{}, func() string { return digits(28) + "." + digits(10) })
 	add("double", herb.TypeNumber, herb.Notation{}, pick("1e30", "-0.30000000000000004", "1.5e-20", "0"))
-	add("date", herb.TypeDate, herb.Notation{DateFormat: "%d.%m.%Y"}, pick("1.1.1970", "31.12.1969", "29.02.2024", "1.1.0001", ""))
-	add("instant", herb.TypeDateTime, herb.Notation{}, pick("2024-02-29T13:30:00+05:30", "1969-12-31T23:59:59.999999Z", ""))
+	add("date", herb.TypeDate, herb.Notation{DateFormat: "%d.%m.%Y"},
+		pick("1.1.1970", "31.12.1969", "29.02.2024", "1.1.0001", ""))
+	add("instant", herb.TypeDateTime, herb.Notation{},
+		pick("2024-02-29T13:30:00+05:30", "1969-12-31T23:59:59.999999Z", ""))
 	add("local", herb.TypeDateTime, herb.Notation{}, pick("2024-02-29 13:30:00.123456789", "1700-01-01"))
 	add("time", herb.TypeTime, herb.Notation{}, pick("9:05 pm", "00:00", "23:59:59.5"))
 	add("nano time", herb.TypeTime, herb.Notation{}, pick("23:59:59.123456789", ""))
 	add("boolean", herb.TypeBoolean, herb.Notation{}, pick("yes", "no", ""))
 	add("duration", herb.TypeDuration, herb.Notation{}, pick("1:20:00", "PT1.5S"))
 	add("list", herb.TypeList, herb.Notation{}, pick("", " ", "a", "a, b, a", "c"))
-	add("text", herb.TypeText, herb.Notation{}, func() string { return strings.Repeat("ä", random.IntN(100)) + digits(5) })
+	add("text", herb.TypeText, herb.Notation{},
+		func() string { return strings.Repeat("ä", random.IntN(100)) + digits(5) })
 	add("code", herb.TypeText, herb.Notation{}, pick("007", "", "x", "\n\"", "🌵"))
 	add("missing", herb.TypeNumber, herb.Notation{}, pick("", " "))
 	add("a mixed", herb.TypeDateTime, herb.Notation{}, pick("2024-02-29T13:30Z", "2024-02-29T13:30"))
@@ -256,7 +261,8 @@ func TestWriter(t *testing.T) {
 						expected = want(c, &fields[i], r[i])
 					}
 					if !slices.Equal(got[i][n], expected) || (got[i][n] == nil) != (expected == nil) {
-						t.Fatalf("%d records, %s (%s), record %d, %q: %q, want %q", size, names[i], c, n, r[i], got[i][n], expected)
+						t.Fatalf("%d records, %s (%s), record %d, %q: %q, want %q", size, names[i], c, n, r[i],
+							got[i][n], expected)
 					}
 				}
 			}

@@ -28,7 +28,8 @@ func decodeArguments(t tool, encoded json.RawMessage) (arguments, error) {
 	args, members := arguments{}, map[string]json.RawMessage{}
 	if len(encoded) > 0 {
 		if err := json.Unmarshal(encoded, &members); err != nil {
-			return nil, herb.Invalidf("the arguments must be a JSON object, such as {%q: %q}", inputDataset.name, "garden/catalog")
+			return nil, herb.Invalidf("the arguments must be a JSON object, such as {%q: %q}", inputDataset.name,
+				"garden/catalog")
 		}
 	}
 	var valid []string
@@ -103,7 +104,8 @@ func (a arguments) text(name string) string { return strings.Join(a[name], ",") 
 // pages parses the number of the page and of the rows of a page, which is query.MaxPerPage by
 // default.
 func (a arguments) pages() (*query.Request, error) {
-	params := query.Params{}.WithValue(query.ParamPage, a.text("page")).WithValue(query.ParamPerPage, a.text("per_page"))
+	params := query.Params{}.WithValue(query.ParamPage, a.text("page")).WithValue(query.ParamPerPage,
+		a.text("per_page"))
 	req, err := query.Of(params).Listing(nil, herb.Order{})
 	if err == nil && a.text("per_page") == "" {
 		req.PerPage = query.MaxPerPage

@@ -115,7 +115,8 @@ func (b *block) fits(before int) bool {
 func (b *block) add(header, row []string) bool {
 	for i, cell := range row {
 		short, cut := clipCell(cell, b.cellLimit)
-		if row[i] = short; cut && !slices.Contains(b.longFields, header[i]) {
+		row[i] = short
+		if cut && !slices.Contains(b.longFields, header[i]) {
 			b.longFields = append(b.longFields, header[i])
 		}
 	}
@@ -154,10 +155,12 @@ func (b *block) describeRows(rows string, req *query.Request, n int) {
 	case b.Total == 0:
 		b.head = "no " + rows + ": " + exact
 	case n == 0:
-		b.head = fmt.Sprintf("no %s on page %s, the last one is %s: %s", rows, herb.Count(meta.Page), herb.Count(meta.TotalPages), exact)
+		b.head = fmt.Sprintf("no %s on page %s, the last one is %s: %s", rows, herb.Count(meta.Page),
+			herb.Count(meta.TotalPages), exact)
 	case b.added == 0:
 		b.head = fmt.Sprintf("no %s of %s fit", rows, exact)
-		b.cuts = append(b.cuts, fmt.Sprintf("the first of them alone is larger than %s: name fewer %s", herb.FormatBytes(maxResult), columnsOf(rows)))
+		b.cuts = append(b.cuts, fmt.Sprintf("the first of them alone is larger than %s: name fewer %s",
+			herb.FormatBytes(maxResult), columnsOf(rows)))
 	default:
 		b.From = req.Offset() + 1
 		b.To = req.Offset() + b.added
@@ -199,7 +202,8 @@ func (b *block) cutCells(remedy string) {
 		if len(names) > most {
 			names = append(names[:most:most], "…")
 		}
-		b.cuts = append(b.cuts, fmt.Sprintf("cells of %s were cut at %d characters, as marked: %s", strings.Join(names, ", "), b.cellLimit, remedy))
+		b.cuts = append(b.cuts, fmt.Sprintf("cells of %s were cut at %d characters, as marked: %s",
+			strings.Join(names, ", "), b.cellLimit, remedy))
 	}
 }
 

@@ -94,6 +94,7 @@ func (c *toolCall) wholeDataset(b *block, v gate.DatasetView) {
 }
 
 // addRecords adds a table of a page of records.
-func (c *toolCall) addRecords(b *block, title string, v gate.DatasetView, found operations.Records) (added int, err error) {
+func (c *toolCall) addRecords(b *block, title string, v gate.DatasetView, found operations.Records) (added int,
+	err error) {
 	return b.addTable(title, found.Names(), found.Rows(c.r.Context(), &v.View))
 }

@@ -85,7 +85,8 @@ func (c *toolCall) describeDataset() (*block, error) {
 
 // describeWhole notes what applies to the dataset as a whole.
 func (c *toolCall) describeWhole(b *block, view gate.DatasetView) {
-	b.head = fmt.Sprintf("%s: %s (exact), %s", view.Ref, herb.Plural(view.Records, "record", "records"), herb.Plural(len(view.Fields), "field", "fields"))
+	b.head = fmt.Sprintf("%s: %s (exact), %s", view.Ref, herb.Plural(view.Records, "record", "records"),
+		herb.Plural(len(view.Fields), "field", "fields"))
 	if view.Title != "" {
 		b.note("title: %s", herb.Clip(view.Title, maxCell))
 	}
@@ -96,13 +97,16 @@ func (c *toolCall) describeWhole(b *block, view gate.DatasetView) {
 		b.note("primary key: %s", strings.Join(view.PrimaryKey, ", "))
 	}
 	c.wholeDataset(b, view)
-	b.note("values are texts as the source has them; a missing value is empty; files have the machine types. Operators of filters, as in price[gte]=10: " +
-		"numbers, dates and durations take eq ne gt gte lt lte in empty; texts and lists also prefix contains match (words)")
+	b.note("values are texts as the source has them; a missing value is empty; files have the machine types. " +
+		"Operators of filters, as in price[gte]=10: " +
+		"numbers, dates and durations take eq ne gt gte lt lte in empty; texts and lists also prefix contains match " +
+		"(words)")
 }
 
 // countValues returns what is known of the values of fields, by position, and the parameters of the
 // request that counted the most frequent ones; nil if none did.
-func (c *toolCall) countValues(view gate.DatasetView, positions []int) (known map[int]fieldFacts, counted query.Params, err error) {
+func (c *toolCall) countValues(view gate.DatasetView, positions []int) (known map[int]fieldFacts, counted query.Params,
+	err error) {
 	known = map[int]fieldFacts{}
 	var facets query.Params
 	for _, at := range positions {
@@ -119,7 +123,8 @@ func (c *toolCall) countValues(view gate.DatasetView, positions []int) (known ma
 	if len(facets) == 0 {
 		return known, nil, nil
 	}
-	facets = facets.With(query.Param{Name: query.ParamTop, Value: strconv.Itoa(topValues)}, query.Param{Name: query.ParamBuckets, Value: "0"})
+	facets = facets.With(query.Param{Name: query.ParamTop, Value: strconv.Itoa(topValues)},
+		query.Param{Name: query.ParamBuckets, Value: "0"})
 	req, err := query.Of(facets).Facets(view.Fields)
 	if err != nil { // names that are longer than a query string: the description goes without
 		return known, nil, nil
@@ -156,7 +161,8 @@ func describeField(f herb.Field, machine typed.Column, known fieldFacts) []strin
 		top = append(top, fmt.Sprintf("%s (%s)", short, herb.Count(v.Count)))
 	}
 	return []string{
-		f.Name, string(f.Type), strings.TrimSuffix(machine.String()+": "+machine.Reason, ": "), strings.Join(uses, " "), strconv.Itoa(known.empty), strconv.Itoa(known.distinct), known.min, known.max,
+		f.Name, string(f.Type), strings.TrimSuffix(machine.String()+": "+machine.Reason, ": "), strings.Join(uses, " "),
+		strconv.Itoa(known.empty), strconv.Itoa(known.distinct), known.min, known.max,
 		strings.Join(top, ", "), exampleFilter(f, known), strings.TrimSpace(f.Title + " " + f.Description),
 	}
 }

@@ -115,7 +115,8 @@ func (x *exchange) Write(p []byte) (n int, err error) {
 		return 0, herb.Errorf(herb.CodeUnavailable, "the request has ended")
 	}
 	x.WriteHeader(http.StatusOK)
-	if n, err = x.body.Write(p); err != nil {
+	n, err = x.body.Write(p)
+	if err != nil {
 		x.failed = err
 	}
 	return n, err

@@ -44,21 +44,26 @@ type Options struct {
 	Version      string                     // of the program
 }
 
-const instructions = "Read-only access to the datasets of a Herbarium server. Call search_datasets to find a dataset and describe_dataset " +
-	"before you query it: it has the names, types and values of the fields. Use aggregate to count and to compute; do not count rows yourself. " +
+const instructions = "Read-only access to the datasets of a Herbarium server. Call search_datasets to find a dataset " +
+	"and describe_dataset " +
+	"before you query it: it has the names, types and values of the fields. Use aggregate to count and to compute; " +
+	"do not count rows yourself. " +
 	"Totals are exact. Every result has a permalink: cite it."
 
 // New returns handlers.
 func New(opts Options) *Handlers {
 	h := &Handlers{opts: opts}
-	server := mcp.NewServer(&mcp.Implementation{Name: "herbarium", Title: "Herbarium", Version: cmp.Or(opts.Version, "unknown")}, &mcp.ServerOptions{
+	server := mcp.NewServer(&mcp.Implementation{Name: "herbarium", Title: "Herbarium",
+		Version: cmp.Or(opts.Version, "unknown")}, &mcp.ServerOptions{
 		Instructions: instructions,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // nothing changes while a client is connected
+		// nothing changes while a client is connected
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	for _, t := range tools() {
-		server.AddTool(t.declaration(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return ctx.Value(exchangeKey{}).(*exchange).call(t, req), nil
-		})
+		server.AddTool(t.declaration(),
+			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return ctx.Value(exchangeKey{}).(*exchange).call(t, req), nil
+			})
 	}
 	server.AddReceivingMiddleware(rejectSubscriptions)
 	h.sdk = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
@@ -85,7 +90,8 @@ func rejectSubscriptions(next mcp.MethodHandler) mcp.MethodHandler {
 func (h *Handlers) Post(w *response.Writer, r *http.Request) error {
 	structured := w.QueryString(r).Get(query.ParamResult)
 	if structured != "" && structured != "structured" { // for clients that hand only this to the model
-		return herb.Invalidf("%s is %q; it must be structured, or absent", query.ParamResult, response.Shown(structured))
+		return herb.Invalidf("%s is %q; it must be structured, or absent", query.ParamResult,
+			response.Shown(structured))
 	}
 	if err := body.CheckJSON(r.Header); err != nil {
 		return err
@@ -124,8 +130,10 @@ func checkMessage(message []byte) error {
 		if err != nil {
 			return herb.Invalidf("the body is not a JSON-RPC message: it is malformed JSON")
 		}
-		if s, isString := token.(string); isString && herb.ContainsSecret(s) { // results and errors repeat names and values
-			return herb.Invalidf("the message contains a key; send it as X-API-Key: <key> or as Authorization: Bearer <key>, and revoke it if others may have seen it")
+		// results and errors repeat names and values
+		if s, isString := token.(string); isString && herb.ContainsSecret(s) {
+			return herb.Invalidf("the message contains a key; send it as X-API-Key: <key> or as Authorization: " +
+				"Bearer <key>, and revoke it if others may have seen it")
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):

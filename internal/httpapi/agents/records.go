@@ -72,7 +72,8 @@ func (c *toolCall) aggregate() (*block, error) {
 		}
 		b.Total = found.Groups
 		if req.ByElements() {
-			b.note("a record is in the groups of all elements of its list, so that groups add up to more than all records")
+			b.note("a record is in the groups of all elements of its list, so that groups add up to more than all " +
+				"records")
 		}
 		var units []string
 		for _, m := range req.Measures[:req.Returned] {
@@ -137,7 +138,8 @@ func (b *block) cutFields(missing []string) {
 	}
 	advice := "repeat with fields " + strings.Join(missing[:named], ", ")
 	if named < len(missing) {
-		advice += fmt.Sprintf(", then with the %s after them, which describe_dataset lists", herb.Count(len(missing)-named))
+		advice += fmt.Sprintf(", then with the %s after them, which describe_dataset lists",
+			herb.Count(len(missing)-named))
 	}
 	b.cuts = append(b.cuts, fmt.Sprintf("%s missing, because a result has at most %s: %s",
 		herb.Plural(len(missing), "field is", "fields are"), herb.FormatBytes(maxResult), advice))

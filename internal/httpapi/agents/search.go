@@ -73,9 +73,10 @@ func (c *toolCall) searchRecords(words query.Params, pages *query.Request) (*blo
 	if found.Partial {
 		b.cuts = append(b.cuts, "some datasets were not searched in time: use fewer or rarer words")
 	}
-	_, err = b.addTable("", []string{"dataset", "title", "matching records"}, rowsOf(shown, func(d library.DatasetMatch) []string {
-		return []string{d.Ref.String(), d.Title, strconv.Itoa(d.Total)}
-	}))
+	_, err = b.addTable("", []string{"dataset", "title", "matching records"},
+		rowsOf(shown, func(d library.DatasetMatch) []string {
+			return []string{d.Ref.String(), d.Title, strconv.Itoa(d.Total)}
+		}))
 	b.describeRows("datasets", pages, len(shown))
 	b.head += " with " + herb.Plural(found.Total, "matching record", "matching records")
 	return b, err

@@ -47,13 +47,21 @@ const (
 // Inputs that several tools have. Each description has a worked example.
 var (
 	inputDataset = input{"dataset", kindText, `Name as search_datasets lists it: "garden/catalog"`, true, ""}
-	inputVersion = input{"version", kindText, `Kept version that results name, to repeat an answer: "20240229T133000Z-abcdefghij". Leave out for the newest`, false, ""}
-	inputSearch  = input{"search", kindText, `Words in any searchable field: "rose -wild", "ros*", "\"red rose\""`, false, query.ParamSearch}
-	inputFilters = input{"filters", kindList, `Conditions on fields, all of which must hold: ["category=tree", "price[gte]=10", "price[lt]=20"]. ` +
-		`Several values of one field are alternatives. Operators: eq ne gt gte lt lte in prefix contains match empty`, false, query.ParamFilter}
-	inputFields  = input{"fields", kindList, `Fields to return, in this order: ["id", "title"]. Fewer fields leave room for more rows`, false, query.ParamFields}
+	inputVersion = input{"version", kindText,
+		`Kept version that results name, to repeat an answer: "20240229T133000Z-abcdefghij". Leave out for the newest`,
+		false, ""}
+	inputSearch = input{"search", kindText, `Words in any searchable field: "rose -wild", "ros*", "\"red rose\""`,
+		false, query.ParamSearch}
+	inputFilters = input{"filters", kindList,
+		`Conditions on fields, all of which must hold: ["category=tree", "price[gte]=10", "price[lt]=20"]. ` +
+			`Several values of one field are alternatives. Operators: eq ne gt gte lt lte in prefix contains match empty`,
+		false, query.ParamFilter}
+	inputFields = input{"fields", kindList,
+		`Fields to return, in this order: ["id", "title"]. Fewer fields leave room for more rows`, false,
+		query.ParamFields}
 	inputPage    = input{"page", kindNumber, `Number of the page, from 1: 2`, false, query.ParamPage}
-	inputPerPage = input{"per_page", kindNumber, `Rows of a page, at most 100: 20. Leave out for 50`, false, query.ParamPerPage}
+	inputPerPage = input{"per_page", kindNumber, `Rows of a page, at most 100: 20. Leave out for 50`, false,
+		query.ParamPerPage}
 )
 
 // tools returns all tools.
@@ -61,22 +69,31 @@ func tools() []tool {
 	return []tool{
 		{
 			name: "search_datasets", title: "Search datasets",
-			description: "Find datasets by name, title, description and field names, or list all of them. If none matches, it searches the records of all datasets.",
-			inputs: []input{{"query", kindText, `Beginnings of words: "tree price". Leave out to list all datasets`, false, query.ParamSearch}, inputPage,
-				{"per_page", kindNumber, `Datasets of a page, at most 100: 50. Leave out for 100`, false, query.ParamPerPage}},
+			description: "Find datasets by name, title, description and field names, or list all of them. If none " +
+				"matches, it searches the records of all datasets.",
+			inputs: []input{{"query", kindText, `Beginnings of words: "tree price". Leave out to list all datasets`,
+				false, query.ParamSearch}, inputPage,
+				{"per_page", kindNumber, `Datasets of a page, at most 100: 50. Leave out for 100`, false,
+					query.ParamPerPage}},
 			run: (*toolCall).searchDatasets,
 		},
 		{
 			name: "describe_dataset", title: "Describe a dataset",
-			description: "Call this before you query a dataset: fields with types, ranges, most frequent values and an example of a filter; three records; " +
+			description: "Call this before you query a dataset: fields with types, ranges, most frequent values and " +
+				"an example of a filter; three records; " +
 				"the version; the addresses of the whole dataset as a file.",
-			inputs: []input{inputDataset, {"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false, query.ParamFields},
-				{"page", kindNumber, `Number of the page of fields, from 1: 2`, false, query.ParamPage}, {"per_page", kindNumber, `Fields of a page, at most 100: 50. Leave out for 100`, false, query.ParamPerPage}, inputVersion},
+			inputs: []input{inputDataset,
+				{"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false,
+					query.ParamFields},
+				{"page", kindNumber, `Number of the page of fields, from 1: 2`, false, query.ParamPage},
+				{"per_page", kindNumber, `Fields of a page, at most 100: 50. Leave out for 100`, false,
+					query.ParamPerPage}, inputVersion},
 			run: (*toolCall).describeDataset,
 		},
 		{
 			name: "query_records", title: "Query records",
-			description: "List records that match filters and a search, with the exact total. To count or to compute, use aggregate. " +
+			description: "List records that match filters and a search, with the exact total. To count or to " +
+				"compute, use aggregate. " +
 				"On an error, the message names what is valid: correct the call and repeat it.",
 			inputs: []input{
 				inputDataset, inputSearch, inputFilters,
@@ -87,7 +104,8 @@ func tools() []tool {
 		},
 		{
 			name: "aggregate", title: "Count and compute",
-			description: "Count records and compute sums, means and more, of all matching records or by group: how many per category, the mean price per month. All values are exact.",
+			description: "Count records and compute sums, means and more, of all matching records or by group: how " +
+				"many per category, the mean price per month. All values are exact.",
 			inputs: []input{
 				inputDataset,
 				{"by", kindList, `Up to two fields: ["category"], with a grain for dates: ["date:month"] (year quarter month week day hour weekday month_of_year hour_of_day), ` +
@@ -96,7 +114,8 @@ func tools() []tool {
 					`"ratio:a/b" divides two sums. Leave out for count`, false, query.ParamMeasure},
 				inputSearch, inputFilters,
 				{"sort", kindList, `Measures and groups to sort by, - for descending: ["-sum:price"], ["by1"]. Leave out for the order of the groups`, false, query.ParamGroupSort},
-				inputPage, {"per_page", kindNumber, `Groups of a page, at most 100: 10`, false, query.ParamPerPage}, inputVersion,
+				inputPage, {"per_page", kindNumber, `Groups of a page, at most 100: 10`, false, query.ParamPerPage},
+				inputVersion,
 			},
 			run: (*toolCall).aggregate,
 		},
@@ -149,7 +168,8 @@ func (t tool) declaration() *mcp.Tool {
 	closed := false
 	return &mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
-		InputSchema: json.RawMessage(schema + `,"additionalProperties":false}`), OutputSchema: json.RawMessage(outputSchema),
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
+		InputSchema:  json.RawMessage(schema + `,"additionalProperties":false}`),
+		OutputSchema: json.RawMessage(outputSchema),
+		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
 	}
 }

@@ -73,7 +73,8 @@ func (l *Library) Live(context.Context) (live []herb.LiveVersion, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, v := range l.Views {
-		live = append(live, herb.LiveVersion{Ref: v.Ref, Version: v.Version, Records: v.Records, Published: v.Published, Access: v.Access})
+		live = append(live, herb.LiveVersion{Ref: v.Ref, Version: v.Version, Records: v.Records, Published: v.Published,
+			Access: v.Access})
 	}
 	return live, l.Err
 }
@@ -103,7 +104,8 @@ func (l *Library) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 func (l *Library) IsClosed(herb.LiveVersion) bool { return false }
 
 // Datasets implements gate.Library.
-func (l *Library) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
+func (l *Library) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset,
+	err error) {
 	for _, v := range versions {
 		d := l.View(v.Ref).Dataset
 		if !details {
@@ -140,7 +142,8 @@ func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version stri
 			names = append(names, v.Version)
 		}
 	}
-	return library.View{}, herb.Errorf(herb.CodeGone, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
+	return library.View{}, herb.Errorf(herb.CodeGone, "dataset %q has no version %q; versions: %s", ref, version,
+		strings.Join(names, ", "))
 }
 
 // ListVersions implements gate.Library.
@@ -153,7 +156,8 @@ func (l *Library) ListVersions(ctx context.Context, ref herb.Ref) (list herb.Ver
 	for _, v := range append(slices.Clone(l.Kept), live) {
 		if v.Ref == ref {
 			list.Versions = append(list.Versions, herb.ListedVersion{
-				Ref: ref, Version: v.Version, Access: v.Access, Published: v.Published, Records: v.Records, Labels: v.Labels, VersionSummary: v.Details.Summary(),
+				Ref: ref, Version: v.Version, Access: v.Access, Published: v.Published, Records: v.Records,
+				Labels: v.Labels, VersionSummary: v.Details.Summary(),
 			})
 		}
 	}

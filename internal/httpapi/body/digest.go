@@ -43,7 +43,8 @@ func ParseDigests(h http.Header) (all digests, err error) {
 		if len(encoded) < 2 || encoded[0] != ':' || encoded[len(encoded)-1] != ':' {
 			return nil, errDigest()
 		}
-		if d.want, err = base64.StdEncoding.DecodeString(encoded[1 : len(encoded)-1]); err != nil || len(d.want) != d.sum.Size() {
+		d.want, err = base64.StdEncoding.DecodeString(encoded[1 : len(encoded)-1])
+		if err != nil || len(d.want) != d.sum.Size() {
 			return nil, errDigest()
 		}
 		all = append(all, d)
@@ -65,7 +66,8 @@ func (all digests) write(p []byte) {
 func (all digests) Check() error {
 	for _, d := range all {
 		if !bytes.Equal(d.sum.Sum(nil), d.want) {
-			return herb.Invalidf("the body does not match its Content-Digest (%s): it was changed on the way; nothing has changed; send it again", d.name)
+			return herb.Invalidf("the body does not match its Content-Digest (%s): it was changed on the way; "+
+				"nothing has changed; send it again", d.name)
 		}
 	}
 	return nil

@@ -26,7 +26,8 @@ const (
 // The context of the request must have no deadline, because a file may take as long as its client
 // sends: a client that stalls or sends very slowly gets an error, as in the API. The caller sets
 // Connection to close, which ReceiveFiles removes if it has read the whole body.
-func ReceiveFiles(w *response.Writer, r *http.Request, receive func(fields url.Values, name string, content io.Reader) error) (fields url.Values, err error) {
+func ReceiveFiles(w *response.Writer, r *http.Request,
+	receive func(fields url.Values, name string, content io.Reader) error) (fields url.Values, err error) {
 	boundary, isForm := FormBoundary(r.Header)
 	if !isForm {
 		return nil, herb.Invalidf("the form has no files; send it as multipart/form-data")
@@ -39,7 +40,8 @@ func ReceiveFiles(w *response.Writer, r *http.Request, receive func(fields url.V
 	defer func() {
 		const sendTimeout = time.Minute
 		upload.End()
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) // not supported by the writers of tests
+		// not supported by the writers of tests
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout))
 		if err != nil {
 			err = upload.Cause(err)
 		} else if isRead && len(r.TransferEncoding) == 0 {
@@ -49,7 +51,8 @@ func ReceiveFiles(w *response.Writer, r *http.Request, receive func(fields url.V
 	count, size := 0, 0
 	fields = url.Values{}
 	err = upload.ReadForm(boundary, "open the page and send the form again", func(part *multipart.Part) error {
-		if count++; count > maxFormFields {
+		count++
+		if count > maxFormFields {
 			return herb.Invalidf("the form has more than %d fields", maxFormFields)
 		}
 		if isFile := part.FileName() != "" || part.Header.Get("Content-Type") != ""; isFile {
@@ -63,8 +66,10 @@ func ReceiveFiles(w *response.Writer, r *http.Request, receive func(fields url.V
 		if err != nil {
 			return err
 		}
-		if size += len(part.FormName()) + len(value); size > maxFormText {
-			return herb.Errorf(herb.CodeTooLarge, "the text of the form is larger than %s", herb.FormatBytes(maxFormText))
+		size += len(part.FormName()) + len(value)
+		if size > maxFormText {
+			return herb.Errorf(herb.CodeTooLarge, "the text of the form is larger than %s",
+				herb.FormatBytes(maxFormText))
 		}
 		if err := response.RejectFormKeys(url.Values{part.FormName(): {string(value)}}); err != nil {
 			return err
@@ -75,7 +80,8 @@ func ReceiveFiles(w *response.Writer, r *http.Request, receive func(fields url.V
 	if err != nil {
 		return fields, err
 	}
-	n, err := io.Copy(io.Discard, io.LimitReader(upload, maxFormText)) // a client that sends more than the form is disconnected
+	// a client that sends more than the form is disconnected
+	n, err := io.Copy(io.Discard, io.LimitReader(upload, maxFormText))
 	isRead = n < maxFormText
 	return fields, err
 }

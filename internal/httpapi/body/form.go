@@ -42,7 +42,8 @@ func (u *Reader) ReadForm(boundary, advice string, receive func(*multipart.Part)
 func ReadPart(part *multipart.Part, limit int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(part, limit+1))
 	if err == nil && int64(len(content)) > limit {
-		err = herb.Errorf(herb.CodeTooLarge, "the part %q is larger than %s", response.Shown(part.FormName()), herb.FormatBytes(limit))
+		err = herb.Errorf(herb.CodeTooLarge, "the part %q is larger than %s", response.Shown(part.FormName()),
+			herb.FormatBytes(limit))
 	}
 	return content, err
 }

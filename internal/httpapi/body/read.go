@@ -24,8 +24,9 @@ func Read(w *response.Writer, r *http.Request, limit int64) (body *response.Buff
 	control := http.NewResponseController(w)
 	body = w.NewBuffer(r.Context())
 	if r.ContentLength <= limit {
-		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))       // not supported by the writers of tests
-		if err = body.Grow(int(max(0, r.ContentLength))); err == nil { // a body without room is not read at all
+		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
+		err = body.Grow(int(max(0, r.ContentLength)))
+		if err == nil { // a body without room is not read at all
 			_, err = body.ReadFrom(io.LimitReader(connection.Body(r), limit+1))
 		}
 	}

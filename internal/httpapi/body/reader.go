@@ -70,9 +70,11 @@ func (u *Reader) Cause(err error) error {
 	case u.failed == nil:
 		return err
 	case errors.Is(u.failed, os.ErrDeadlineExceeded):
-		return herb.Wrap(herb.CodeInvalid, u.failed, "the body stalled for %s; nothing has changed; send it again", u.stall)
+		return herb.Wrap(herb.CodeInvalid, u.failed, "the body stalled for %s; nothing has changed; send it again",
+			u.stall)
 	}
-	return herb.Wrap(herb.CodeInvalid, u.failed, "the body ends early or its chunks are malformed; nothing has changed; send all of it")
+	return herb.Wrap(herb.CodeInvalid, u.failed,
+		"the body ends early or its chunks are malformed; nothing has changed; send all of it")
 }
 
 // End removes the deadline of the body.

@@ -117,7 +117,8 @@ func (c *Conn) discard() {
 			return
 		}
 		n, err := c.Conn.Read(buf)
-		if left -= int64(n); n > 0 {
+		left -= int64(n)
+		if n > 0 {
 			last = c.listener.now()
 		}
 		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {

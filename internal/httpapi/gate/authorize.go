@@ -13,14 +13,16 @@ import (
 // Authorize authenticates a request and checks that its key has one of the scopes. A rejection
 // includes a challenge as specified by RFC 6750. Without a key, howTo is the message, and fail adds
 // the challenge.
-func (g *Gate) Authorize(w *response.Writer, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
+func (g *Gate) Authorize(w *response.Writer, r *http.Request, secret, howTo string,
+	anyOf ...herb.Scope) (herb.Principal, error) {
 	p, err := g.checkScopes(w, r, secret, denial{howTo, lacksScope(anyOf)}, anyOf...)
 	w.SetChallenge(secret, err, anyOf)
 	return p, err
 }
 
 // checkScopes verifies a key and checks that it has one of the scopes.
-func (g *Gate) checkScopes(w *response.Writer, r *http.Request, secret string, words denial, anyOf ...herb.Scope) (herb.Principal, error) {
+func (g *Gate) checkScopes(w *response.Writer, r *http.Request, secret string, words denial,
+	anyOf ...herb.Scope) (herb.Principal, error) {
 	p, err := g.Authenticate(w, r, secret, words.missing)
 	if err == nil && !p.May(anyOf...) {
 		err = herb.Errorf(herb.CodeForbidden, "%s", words.forbidden)
@@ -51,7 +53,9 @@ func (g *Gate) Reauthorize(w *response.Writer, secret string, ref herb.Ref) func
 		}
 		switch code := herb.CodeOf(err); code {
 		case herb.CodeUnauthenticated, herb.CodeForbidden, herb.CodeRateLimited:
-			return herb.Wrap(herb.CodeUnauthenticated, err, "the key was revoked or has expired since the request arrived; nothing has changed; send it again with a valid key")
+			return herb.Wrap(herb.CodeUnauthenticated, err,
+				"the key was revoked or has expired since the request arrived; nothing has changed; send it again "+
+					"with a valid key")
 		}
 		return err
 	}
@@ -88,7 +92,8 @@ func (g *Gate) WithReader(ctx context.Context, w *response.Writer, r *http.Reque
 // MayPublish returns who sends a request for a page, for the audit log. It fails unless the key
 // that the browser sends may publish the dataset. A zero Ref means any dataset.
 func (g *Gate) MayPublish(w *response.Writer, r *http.Request, ref herb.Ref) (herb.Actor, error) {
-	words := denial{"publishing requires a key; enter one that may publish", "the key is valid, but may not publish; it needs the scope publish"}
+	words := denial{"publishing requires a key; enter one that may publish",
+		"the key is valid, but may not publish; it needs the scope publish"}
 	scopes := g.OptionalPrincipal(w, r).PublishScopes()
 	if ref != (herb.Ref{}) {
 		scopes = ref.PublishScopes()

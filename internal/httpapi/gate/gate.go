@@ -76,8 +76,10 @@ func (g *Gate) openVersion(
 }
 
 // OpenLive opens the live version of a dataset. Without an error, the caller must release the view.
-func (g *Gate) OpenLive(w *response.Writer, r *http.Request, ref herb.Ref, words denialWords) (v DatasetView, err error) {
-	if v.View, err = g.library.Acquire(r.Context(), ref); err != nil {
+func (g *Gate) OpenLive(w *response.Writer, r *http.Request, ref herb.Ref, words denialWords) (v DatasetView,
+	err error) {
+	v.View, err = g.library.Acquire(r.Context(), ref)
+	if err != nil {
 		return v, err
 	}
 	v.Live = v.Version
@@ -103,7 +105,8 @@ func (g *Gate) pinVersion(w *response.Writer, r *http.Request, v *DatasetView, w
 // OpenOther opens another version of the dataset of an open view, which stays open. A key is
 // required if one of the two or the live version requires it. Without an error, the caller must
 // release both.
-func (g *Gate) OpenOther(w *response.Writer, r *http.Request, v DatasetView, version string, words denialWords) (DatasetView, error) {
+func (g *Gate) OpenOther(w *response.Writer, r *http.Request, v DatasetView, version string,
+	words denialWords) (DatasetView, error) {
 	v.Close, v.Pinned = nil, version // the other view is closed by its owner
 	err := g.pinVersion(w, r, &v, words)
 	return v, err
@@ -126,7 +129,8 @@ func (g *Gate) checkRead(w *response.Writer, r *http.Request, v *DatasetView, wo
 	if err == nil && !p.See(v.Dataset).Values {
 		err = herb.Errorf(herb.CodeForbidden, "%s", denial.forbidden)
 	}
-	if v.Denied = err; err != nil {
+	v.Denied = err
+	if err != nil {
 		v.Dataset = v.WithoutValues()
 	}
 }
@@ -168,9 +172,11 @@ func (g *Gate) OpenDataset(w *response.Writer, r *http.Request) (DatasetView, er
 // ListVersions returns what the client of a request may see of the versions of its dataset, and the
 // access that the response requires. It fails if the client may not read the live version. It opens
 // no version.
-func (g *Gate) ListVersions(w *response.Writer, r *http.Request) (list herb.VersionList, access herb.Access, err error) {
+func (g *Gate) ListVersions(w *response.Writer, r *http.Request) (list herb.VersionList, access herb.Access,
+	err error) {
 	w.SetKeyVary()
-	if list, err = g.library.ListVersions(r.Context(), RefOf(r)); err != nil {
+	list, err = g.library.ListVersions(r.Context(), RefOf(r))
+	if err != nil {
 		return list, "", err
 	}
 	live := DatasetView{View: library.View{Dataset: herb.Dataset{Ref: RefOf(r), Access: herb.AccessKey}}}
@@ -179,12 +185,14 @@ func (g *Gate) ListVersions(w *response.Writer, r *http.Request) (list herb.Vers
 			live.Dataset = v.Dataset()
 		}
 	}
-	if g.checkRead(w, r, &live, DenyRequest); live.Denied != nil {
+	g.checkRead(w, r, &live, DenyRequest)
+	if live.Denied != nil {
 		w.SetChallenge(w.Key(r), live.Denied, live.ReadScopes())
 		return list, "", live.Denied
 	}
 	p := g.OptionalPrincipal(w, r)
-	if access = live.Access; p.ID != "" {
+	access = live.Access
+	if p.ID != "" {
 		access = herb.AccessKey
 	}
 	return list.See(p), access, nil
@@ -194,7 +202,8 @@ func (g *Gate) ListVersions(w *response.Writer, r *http.Request) (list herb.Vers
 // the one that ParamTo or ParamVersion names, or else the live one. It fails if the client may not
 // read one of them. The caller must release both.
 func (g *Gate) OpenVersions(w *response.Writer, r *http.Request) (from, to DatasetView, err error) {
-	if to, err = g.OpenDataset(w, r); err != nil {
+	to, err = g.OpenDataset(w, r)
+	if err != nil {
 		return from, to, err
 	}
 	defer func() {
@@ -247,7 +256,8 @@ func (g *Gate) pinReadable(w *response.Writer, r *http.Request, v *DatasetView, 
 
 // RefOf returns the dataset that the path of a request names, short enough for a message.
 func RefOf(r *http.Request) herb.Ref {
-	return herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), response.MaxShown), Name: herb.Clip(r.PathValue("dataset"), response.MaxShown)}
+	return herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), response.MaxShown),
+		Name: herb.Clip(r.PathValue("dataset"), response.MaxShown)}
 }
 
 // DescriptionAccess returns the access that a response with the description of a dataset requires:
@@ -264,7 +274,8 @@ func (v *DatasetView) DescriptionAccess(w *response.Writer) herb.Access {
 
 func DenyRequest(ref herb.Ref) denial {
 	return denial{
-		missing: "dataset " + ref.String() + " requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, " +
+		missing: "dataset " + ref.String() +
+			" requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, " +
 			"as the password of HTTP Basic, or as the parameter api_key",
 		forbidden: lacksScope(ref.ReadScopes()),
 	}
@@ -274,9 +285,11 @@ func DenyRequest(ref herb.Ref) denial {
 func DenyAgent(ref herb.Ref) denial {
 	scopes := herb.JoinScopes(ref.ReadScopes(), " or ")
 	return denial{
-		missing: "dataset " + ref.String() + " requires a key with the scope " + scopes + "; ask the user to add it to the connection " +
+		missing: "dataset " + ref.String() + " requires a key with the scope " + scopes +
+			"; ask the user to add it to the connection " +
 			"to this server as the header Authorization: Bearer <key>",
-		forbidden: "the key of this connection is valid, but lacks the scope for dataset " + ref.String() + "; it needs " + scopes +
+		forbidden: "the key of this connection is valid, but lacks the scope for dataset " + ref.String() +
+			"; it needs " + scopes +
 			"; ask the user to replace it",
 	}
 }

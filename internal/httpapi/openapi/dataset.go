@@ -185,8 +185,10 @@ func describeField(f herb.Field) string {
 		about = strings.TrimSuffix(about, "comma-separated elements.") + "elements in a JSON array."
 	}
 	for _, part := range []struct{ format, value string }{
-		{" Decimal separator: `%s`.", n.Decimal}, {" Thousands separator: `%s`.", n.Group}, {" Written with `%s`.", n.Affix},
-		{" Date format: `%s`.", n.DateFormat}, {" True is written `%s`.", strings.Join(n.True, "` or `")}, {" False is written `%s`.", strings.Join(n.False, "` or `")},
+		{" Decimal separator: `%s`.", n.Decimal}, {" Thousands separator: `%s`.", n.Group},
+		{" Written with `%s`.", n.Affix},
+		{" Date format: `%s`.", n.DateFormat}, {" True is written `%s`.", strings.Join(n.True, "` or `")},
+		{" False is written `%s`.", strings.Join(n.False, "` or `")},
 		{" Missing values are empty or `%s`.", strings.Join(n.Missing, "`, `")},
 	} {
 		if part.value != "" {
@@ -222,11 +224,13 @@ func (op *operation) addFilters(d *herb.Dataset, kinds query.Kind) {
 			field, resolved, ok := query.ResolveFilter(name, d.Fields)
 			if ok && field == i && resolved == operator && !slices.Contains(reserved, name) {
 				op.Parameters = append(op.Parameters, parameter{
-					Name: name, In: "query", Description: description, Style: "form", Explode: new(true), Schema: schema, GoName: goNames.goName(name),
+					Name: name, In: "query", Description: description, Style: "form", Explode: new(true),
+					Schema: schema, GoName: goNames.goName(name),
 				})
 			}
 		}
-		about := fmt.Sprintf("Records whose %s is this value. If repeated, any of the values. If empty, records without a value.", f.Name)
+		about := fmt.Sprintf("Records whose %s is this value. If repeated, any of the values. If empty, records "+
+			"without a value.", f.Name)
 		if f.Type.IsScalar() {
 			about += fmt.Sprintf(" Write a %s %s, or as in the records.", f.Type, text.Example(&f))
 		}

@@ -16,7 +16,8 @@ func isPortable(field string) bool {
 	switch field {
 	case "-": // a Go tag that excludes a member
 		return false
-	case "__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf":
+	case "__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
+		"toString", "valueOf":
 		return false // members of every object in JavaScript
 	}
 	return !strings.ContainsFunc(field, func(r rune) bool {

@@ -176,8 +176,9 @@ func generate(datasets []herb.Dataset, total int, opts Options) ([]byte, error) 
 	doc.Servers = []server{{cmp.Or(strings.TrimRight(opts.PublicURL, "/"), "/"), "The server of this document."}}
 	names := uniqueNames{}
 	if len(datasets) < total {
-		doc.Info.Description += fmt.Sprintf("\n\nThis server has %s datasets. `/openapi.json?dataset=<namespace>/<dataset>` is the document with "+
-			"the parameters and records of one of them, and `/api/v1` lists them.", herb.Count(total))
+		doc.Info.Description += fmt.Sprintf(
+			"\n\nThis server has %s datasets. `/openapi.json?dataset=<namespace>/<dataset>` is the document with "+
+				"the parameters and records of one of them, and `/api/v1` lists them.", herb.Count(total))
 		datasets = nil
 	}
 	for i := range datasets {

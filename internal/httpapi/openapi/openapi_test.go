@@ -56,7 +56,8 @@ func TestLimits(t *testing.T) {
 		{"groups of a file", []string{"parameters", "exportedGroups", "schema", "maximum"}, query.MaxGroups},
 		{"default groups", []string{"parameters", "groupTop", "schema", "default"}, query.DefaultGroups},
 		{"offset of groups", []string{"parameters", "groupOffset", "schema", "maximum"}, query.MaxGroups},
-		{"returned groups", []string{"schemas", "Aggregate", "properties", "data", "maxItems"}, query.MaxGroupsReturned},
+		{"returned groups", []string{"schemas", "Aggregate", "properties", "data", "maxItems"},
+			query.MaxGroupsReturned},
 		{"labels of groups", []string{"parameters", "group", "schema", "maxItems"}, query.MaxLabels},
 		{"labels of series", []string{"parameters", "series", "schema", "maxItems"}, query.MaxLabels},
 		{"fields to group by", []string{"parameters", "by", "schema", "maxItems"}, query.MaxBy},
@@ -114,9 +115,12 @@ func TestGenerate_withoutPublishing(t *testing.T) {
 func TestIsPortable(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
-		"price": true, "a b": true, "a-b": true, "a.b": true, "-x": true, "1st": true, "price[gte]": true, "Größe (m)": true, "日本": true,
-		"a/b": true, "*/": true, "-": false, `a"b`: false, "a`b": false, `a\b`: false, "a'b": false, "a,b": false, "a&b": false, "a=b": false,
-		"a#b": false, "a%b": false, "a+b": false, "$ref": false, "🌵": false, "a\nb": false, "__proto__": false, "toString": false,
+		"price": true, "a b": true, "a-b": true, "a.b": true, "-x": true, "1st": true, "price[gte]": true,
+		"Größe (m)": true, "日本": true,
+		"a/b": true, "*/": true, "-": false, `a"b`: false, "a`b": false, `a\b`: false, "a'b": false, "a,b": false,
+		"a&b": false, "a=b": false,
+		"a#b": false, "a%b": false, "a+b": false, "$ref": false, "🌵": false, "a\nb": false, "__proto__": false,
+		"toString": false,
 	} {
 		if got := isPortable(name); got != want {
 			t.Errorf("%q: %t, want %t", name, got, want)
@@ -129,7 +133,8 @@ func TestUniqueNames_identifier(t *testing.T) {
 	u := uniqueNames{}
 	var got []string
 	for _, r := range []herb.Ref{
-		{Namespace: "a", Name: "b-c"}, {Namespace: "a", Name: "b.c"}, {Namespace: "a-b", Name: "c"}, {Namespace: "a", Name: "b-c-2"},
+		{Namespace: "a", Name: "b-c"}, {Namespace: "a", Name: "b.c"}, {Namespace: "a-b", Name: "c"},
+		{Namespace: "a", Name: "b-c-2"},
 		{Namespace: "a", Name: "b1"}, {Namespace: "a", Name: "b-1"}, {Namespace: "ab", Name: "c"},
 	} {
 		got = append(got, u.identifier(r))
@@ -144,7 +149,8 @@ func TestUniqueNames_goName(t *testing.T) {
 	t.Parallel()
 	u := uniqueNames{"Page": true}
 	var got []string
-	names := []string{"a-b", "a.b", "A_B", "price", "price[gte]", "price_gte", "page", "1st", "日本", "🌵", "-x", "x", "Größe (m)"}
+	names := []string{"a-b", "a.b", "A_B", "price", "price[gte]", "price_gte", "page", "1st", "日本", "🌵", "-x", "x",
+		"Größe (m)"}
 	for _, name := range names {
 		got = append(got, u.goName(name))
 	}

@@ -14,10 +14,12 @@ import (
 func (doc *document) useTypes() error {
 	p := doc.Components.Parameters["typed"]
 	p.Required = true
-	p.Description = "Numbers, booleans, arrays and null, as this document describes. `/openapi.json` without `" + query.ParamTyped + "` describes texts as written."
+	p.Description = "Numbers, booleans, arrays and null, as this document describes. `/openapi.json` without `" +
+		query.ParamTyped + "` describes texts as written."
 	p.Schema = map[string]any{"type": "string", "enum": []string{"true"}}
 	doc.Components.Parameters["typed"] = p
-	doc.Info.Description += "\n\nThis document describes typed JSON: numbers have their digits as written, missing values are null. Types follow from all values of a version, " +
+	doc.Info.Description += "\n\nThis document describes typed JSON: numbers have their digits as written, missing " +
+		"values are null. Types follow from all values of a version, " +
 		"so that another version can have others."
 	schemas := doc.Components.Schemas
 	schemas["DataRecord"] = map[string]any{
@@ -37,7 +39,8 @@ func (doc *document) useTypes() error {
 	if by == nil || values == nil {
 		return fmt.Errorf("schema Aggregate has no labels and values")
 	}
-	by["description"] = "Labels in the order of `_by`; null for missing values. Intervals, cycles and elements of lists are texts."
+	by["description"] = "Labels in the order of `_by`; null for missing values. Intervals, cycles and elements of " +
+		"lists are texts."
 	by["items"] = map[string]any{"type": []string{"string", "number", "boolean", "null"}}
 	values["description"] = "Values in the order of `_measure`; null if a measure has none. Durations are seconds."
 	values["items"] = map[string]any{"type": []string{"string", "number", "null"}}
@@ -47,7 +50,8 @@ func (doc *document) useTypes() error {
 
 // anyValue returns the schema of any value in typed JSON.
 func anyValue() map[string]any {
-	return map[string]any{"type": []string{"string", "number", "boolean", "array", "null"}, "items": map[string]any{"type": "string"}}
+	return map[string]any{"type": []string{"string", "number", "boolean", "array", "null"},
+		"items": map[string]any{"type": "string"}}
 }
 
 // valueSchema is the schema of the values of a field.

@@ -115,7 +115,8 @@ func TestRecord(t *testing.T) {
 			must.NoError(t, err)
 			got = append(got, row...)
 		}
-		if strings.Join(got, "|") != tt.want || !slices.Equal(found.Names(), []string{"id", "tags"}) == (tt.params == "") {
+		if strings.Join(got, "|") != tt.want ||
+			!slices.Equal(found.Names(), []string{"id", "tags"}) == (tt.params == "") {
 			t.Errorf("%s?%s: %q of %q", tt.key, tt.params, got, found.Names())
 		}
 		found.Release()

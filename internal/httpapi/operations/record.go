@@ -26,7 +26,8 @@ func Record(ctx context.Context, v *library.View, key []string, params query.Str
 	}
 	// A value of another type, or a field that is not filterable, has no record.
 	if _, err := query.Of(keyFilter(v.PrimaryKey, key)).Listing(v.Fields, herb.Order{}); err != nil {
-		return found, herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", v.Ref, shown, herb.MessageOf(err))
+		return found, herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", v.Ref, shown,
+			herb.MessageOf(err))
 	}
 	selected, err := params.Params()
 	if err != nil {

@@ -20,7 +20,8 @@ func (h *Handlers) checkConditions(r *http.Request, ref herb.Ref) (live string, 
 	live = d.Version
 	if r.Header.Get("If-None-Match") == "*" {
 		if live != "" {
-			return live, true, herb.Errorf(herb.CodePrecondition, "If-None-Match does not hold: %s exists, with version %s", ref, live)
+			return live, true, herb.Errorf(herb.CodePrecondition,
+				"If-None-Match does not hold: %s exists, with version %s", ref, live)
 		}
 		required = true
 	}
@@ -31,7 +32,8 @@ func (h *Handlers) checkConditions(r *http.Request, ref herb.Ref) (live string, 
 			if live != "" {
 				now = "has the version " + live
 			}
-			return live, true, herb.Errorf(herb.CodePrecondition, `If-Match does not hold: %s %s; write If-Match: "<version>"`, ref, now)
+			return live, true, herb.Errorf(herb.CodePrecondition,
+				`If-Match does not hold: %s %s; write If-Match: "<version>"`, ref, now)
 		}
 	}
 	return live, required, nil

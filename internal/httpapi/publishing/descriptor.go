@@ -29,7 +29,8 @@ func (h *Handlers) PutDescriptor(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.File, err = h.opts.Queue.Restore(ctx, req.Ref); err != nil {
+	req.File, err = h.opts.Queue.Restore(ctx, req.Ref)
+	if err != nil {
 		return err
 	}
 	req.Actor.Note = "sha256 " + req.File.SHA256
@@ -50,7 +51,8 @@ func (h *Handlers) Descriptor(w *response.Writer, r *http.Request) error {
 	case d.Version == "":
 		return herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 	case d.Settings == nil || d.Settings.Descriptor == nil:
-		return herb.Errorf(herb.CodeNotFound, "%s was published without a descriptor; send one with PUT …/descriptor", ref)
+		return herb.Errorf(herb.CodeNotFound, "%s was published without a descriptor; send one with PUT …/descriptor",
+			ref)
 	}
 	w.Set("Etag", `"`+d.Version+`"`)
 	w.Set("X-Dataset-Version", d.Version)

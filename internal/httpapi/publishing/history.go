@@ -25,7 +25,8 @@ func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
 	}
 	w.SetKeyVary()
 	const perVersion = 1 << 10 // bytes; most of it are changes
-	return w.SendDescription(r, perVersion*(len(list.Versions)+len(list.Withdrawn)), herb.AccessKey, func() any { return list })
+	return w.SendDescription(r, perVersion*(len(list.Versions)+len(list.Withdrawn)), herb.AccessKey,
+		func() any { return list })
 }
 
 // Report handles the import report of a version, the live one unless the request names another.
@@ -45,7 +46,8 @@ func (h *Handlers) Report(w *response.Writer, r *http.Request) error {
 // describeVersion describes the version that a request names, or the live one, for a client that
 // may publish the dataset or read the records of that version. It returns what the client may see
 // of it, and the access that the response requires.
-func (h *Handlers) describeVersion(w *response.Writer, r *http.Request) (d herb.Dataset, visibility herb.Visibility, access herb.Access, err error) {
+func (h *Handlers) describeVersion(w *response.Writer, r *http.Request) (d herb.Dataset, visibility herb.Visibility,
+	access herb.Access, err error) {
 	w.SetKeyVary()
 	ref, principal, live := gate.RefOf(r), h.gate.OptionalPrincipal(w, r), ""
 	version, _, err := w.QueryString(r).CutVersion()
@@ -61,7 +63,8 @@ func (h *Handlers) describeVersion(w *response.Writer, r *http.Request) (d herb.
 		view.Release()
 		version, live, access = view.Version, view.Live, view.Access
 	}
-	if d, err = h.opts.Versions.Version(r.Context(), ref, version); err != nil || live == "" {
+	d, err = h.opts.Versions.Version(r.Context(), ref, version)
+	if err != nil || live == "" {
 		return d, principal.See(d), access, err
 	}
 	other, err := h.opts.Versions.Version(r.Context(), ref, live)

@@ -24,7 +24,8 @@ func (h *Handlers) PutLabel(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	label := r.PathValue("label")
-	version, err := h.opts.Publisher.Label(herb.WithActor(r.Context(), req.Actor), req.Ref, r.PathValue("version"), label)
+	version, err := h.opts.Publisher.Label(herb.WithActor(r.Context(), req.Actor), req.Ref,
+		r.PathValue("version"), label)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,8 @@ func (h *Handlers) RemoveLabel(w *response.Writer, r *http.Request) error {
 	if err := w.AdmitBody(r); err != nil {
 		return err
 	}
-	if _, err := h.opts.Publisher.Unlabel(herb.WithActor(r.Context(), req.Actor), req.Ref, r.PathValue("version"), r.PathValue("label")); err != nil {
+	if _, err := h.opts.Publisher.Unlabel(herb.WithActor(r.Context(), req.Actor), req.Ref, r.PathValue("version"),
+		r.PathValue("label")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -111,7 +111,8 @@ func (h *Handlers) PostSource(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	if _, isForm := body.FormBoundary(r.Header); !isForm {
-		return herb.Invalidf("the body is not a form; send multipart/form-data with a part %q, or the file itself with PUT", partFile)
+		return herb.Invalidf("the body is not a form; send multipart/form-data with a part %q, or the file itself "+
+			"with PUT", partFile)
 	}
 	if params, err := w.QueryString(r).Params(); err == nil && params.Get(paramMode) != "" {
 		return h.PatchSource(w, r)
@@ -121,7 +122,10 @@ func (h *Handlers) PostSource(w *response.Writer, r *http.Request) error {
 
 // PatchSource handles a file that changes the live version.
 func (h *Handlers) PatchSource(w *response.Writer, r *http.Request) error {
-	params := slices.DeleteFunc(publishParams(), func(name string) bool { return name == paramAccess || name == paramForce })
+	params := slices.DeleteFunc(publishParams(), func(name string) bool {
+		return name == paramAccess ||
+			name == paramForce
+	})
 	req, err := h.publishRequest(w, r, append(params, paramMode))
 	if err != nil {
 		return err
@@ -136,7 +140,8 @@ func (h *Handlers) PatchSource(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	if req.Descriptor != nil {
-		return errors.Join(herb.Invalidf("the records are changed by the settings of the live version; send a descriptor with PUT …/descriptor"), req.File.Close())
+		return errors.Join(herb.Invalidf("the records are changed by the settings of the live version; send a "+
+			"descriptor with PUT …/descriptor"), req.File.Close())
 	}
 	return h.startPublish(w, r, req)
 }
@@ -173,13 +178,16 @@ func consentParams(consents []herb.Consent) (names []string) {
 
 // publishRequest returns the request of a client that may publish a dataset, without the file.
 // params are the valid parameters.
-func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []string) (req publish.Request, err error) {
-	if req.Ref, err = h.authorizePublish(w, r, &req.Actor); err != nil {
+func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []string) (req publish.Request,
+	err error) {
+	req.Ref, err = h.authorizePublish(w, r, &req.Actor)
+	if err != nil {
 		return req, err
 	}
 	req.Authorize = h.gate.Reauthorize(w, w.Key(r), req.Ref)
 	if r.Header.Get("Content-Range") != "" { // RFC 9110, section 14.4
-		return req, herb.Invalidf("Content-Range cannot be sent with a request: it would replace the whole by a part; send all of the file")
+		return req, herb.Invalidf(
+			"Content-Range cannot be sent with a request: it would replace the whole by a part; send all of the file")
 	}
 	given, err := w.QueryString(r).OnlyOf(params...)
 	if err != nil {
@@ -216,9 +224,13 @@ func (h *Handlers) authorizePublish(w *response.Writer, r *http.Request, actor *
 
 // authorizeScopes checks that the key of a request has a scope that permits publishing a dataset.
 func (h *Handlers) authorizeScopes(w *response.Writer, r *http.Request, ref herb.Ref) (herb.Principal, error) {
-	const howTo = "publishing requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the password of HTTP Basic"
+	const howTo = "publishing requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the " +
+		"password of HTTP Basic"
 	if err := h.opts.CrossOrigin.Check(r); err != nil && w.HasBasicKey(r) {
-		return herb.Principal{}, herb.Wrap(herb.CodeUnauthenticated, err, "a browser has sent the password that it knows with a request of another site; send the key as X-API-Key: <key>")
+		return herb.Principal{},
+			herb.Wrap(herb.CodeUnauthenticated, err,
+				"a browser has sent the password that it knows with a request of another site; send the key as "+
+					"X-API-Key: <key>")
 	}
 	return h.gate.Authorize(w, r, w.Key(r), howTo, ref.PublishScopes()...)
 }
@@ -242,7 +254,8 @@ func setParam(req *publish.Request, name, value string) (err error) {
 	case paramMessage:
 		req.Message, err = herb.ParseMessage(value)
 	case paramMode:
-		if req.Mode = publish.Mode(value); req.Mode != publish.Append && req.Mode != publish.Upsert {
+		req.Mode = publish.Mode(value)
+		if req.Mode != publish.Append && req.Mode != publish.Upsert {
 			return herb.Invalidf("%s is %q; write append or upsert", name, response.Shown(value))
 		}
 	case query.ParamAPIKey:

@@ -29,7 +29,8 @@ const maxFormValue = 4 << 10
 
 // receiveSource reads the body of a request: the file, or a form with the file. The caller has
 // authorized it. params are the names of the parameters that a form may have.
-func (h *Handlers) receiveSource(w *response.Writer, r *http.Request, req *publish.Request, params []string) (err error) {
+func (h *Handlers) receiveSource(w *response.Writer, r *http.Request, req *publish.Request,
+	params []string) (err error) {
 	digests, err := body.ParseDigests(r.Header)
 	if err != nil {
 		return err
@@ -80,7 +81,8 @@ func checkEncoding(w *response.Writer, h http.Header, isForm bool) error {
 	if isForm {
 		supported = []string{"identity"}
 	}
-	codings := strings.FieldsFunc(strings.ToLower(strings.Join(h["Content-Encoding"], ",")), func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
+	codings := strings.FieldsFunc(strings.ToLower(strings.Join(h["Content-Encoding"], ",")),
+		func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
 	codings = slices.DeleteFunc(codings, func(c string) bool { return c == "identity" })
 	if len(codings) == 0 || len(codings) == 1 && slices.Contains(supported, strings.TrimPrefix(codings[0], "x-")) {
 		return nil
@@ -103,12 +105,14 @@ func dispositionName(h http.Header) string {
 // receiveForm reads the parts of a form: the file, a descriptor, and parameters, of which some are
 // valid. received are those of the query string. Nothing may be given twice, so that no part
 // contradicts another one.
-func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary string, req *publish.Request, valid, received []string) error {
+func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary string, req *publish.Request, valid,
+	received []string) error {
 	advice := fmt.Sprintf("send a part %q and perhaps a part %q", partFile, partDescriptor)
 	err := form.ReadForm(boundary, advice, func(part *multipart.Part) (err error) {
 		name := part.FormName()
 		if slices.Contains(received, name) {
-			return herb.Invalidf("%q is given more than once, in the query string or in several parts; give it once", response.Shown(name))
+			return herb.Invalidf("%q is given more than once, in the query string or in several parts; give it once",
+				response.Shown(name))
 		}
 		received = append(received, name)
 		switch {
@@ -118,11 +122,13 @@ func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary 
 			req.Descriptor, err = body.ReadPart(part, herb.MaxDescriptor)
 		case slices.Contains(valid, name):
 			var value []byte
-			if value, err = body.ReadPart(part, maxFormValue); err == nil {
+			value, err = body.ReadPart(part, maxFormValue)
+			if err == nil {
 				err = setParam(req, name, string(value))
 			}
 		default:
-			err = herb.Invalidf("unknown part %q; valid parts: %s, %s, %s", response.Shown(name), partFile, partDescriptor, strings.Join(valid, ", "))
+			err = herb.Invalidf("unknown part %q; valid parts: %s, %s, %s", response.Shown(name), partFile,
+				partDescriptor, strings.Join(valid, ", "))
 		}
 		return err
 	})
@@ -141,7 +147,8 @@ func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary 
 // checkOptions rejects reading options beside a descriptor, which says how the file is read.
 func checkOptions(req publish.Request) error {
 	if req.Descriptor != nil && req.Reading != (herb.Reading{}) {
-		return herb.Invalidf("reading options cannot be combined with a descriptor; set format, encoding or dialect in the descriptor")
+		return herb.Invalidf("reading options cannot be combined with a descriptor; set format, encoding or dialect " +
+			"in the descriptor")
 	}
 	return publish.CheckReading(req.Reading)
 }

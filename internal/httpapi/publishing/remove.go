@@ -33,7 +33,8 @@ func (h *Handlers) WithdrawVersion(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := h.opts.Publisher.Withdraw(herb.WithActor(r.Context(), req.Actor), req.Ref, r.PathValue("version")); err != nil {
+	if err := h.opts.Publisher.Withdraw(herb.WithActor(r.Context(), req.Actor), req.Ref,
+		r.PathValue("version")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -48,7 +49,8 @@ func (h *Handlers) removalRequest(w *response.Writer, r *http.Request) (publish.
 		return req, err
 	}
 	if _, stated := r.Header["If-Match"]; !stated {
-		return req, herb.Invalidf(`If-Match is required; write If-Match: "<version>" with the live version, or If-Match: * for any`)
+		return req, herb.Invalidf(
+			`If-Match is required; write If-Match: "<version>" with the live version, or If-Match: * for any`)
 	}
 	return req, w.AdmitBody(r)
 }

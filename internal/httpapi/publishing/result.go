@@ -82,7 +82,8 @@ func newResult(p publish.Publish) (status int, body resultBody) {
 	switch {
 	case p.Code != "":
 		status = p.Code.HTTPStatus()
-		body.Error, body.Message = status, response.Redact(p.Result.Error+herb.Advice(p.Result.Requires, herb.Consent.Query))
+		body.Error, body.Message = status,
+			response.Redact(p.Result.Error+herb.Advice(p.Result.Requires, herb.Consent.Query))
 	case p.Result.Status == versions.StatusPublished && p.Result.Replaces == "":
 		status = http.StatusCreated
 	default:
@@ -118,7 +119,8 @@ func (h *Handlers) sendResult(w *response.Writer, r *http.Request, p publish.Pub
 // sendPublish sends JSON after a wait, for which the server has no time limit.
 func (h *Handlers) sendPublish(w *response.Writer, r *http.Request, status int, v any) error {
 	const writeTimeout = time.Minute
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported by the writers of tests
+	// not supported by the writers of tests
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	ctx, cancel := context.WithTimeout(w.ClientContext(), h.opts.RequestTimeout)
 	defer cancel()
 	body, err := w.EncodeJSON(ctx, v)
@@ -158,8 +160,9 @@ func (h *Handlers) State(w *response.Writer, r *http.Request) error {
 	id := herb.Clip(r.PathValue("id"), response.MaxShown)
 	p, err := h.opts.Queue.State(r.Context(), id, 0)
 	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !principal.MayPublish(p.Ref()) {
-		return herb.Errorf(herb.CodeNotFound, "no publish %q; the state of a publish is kept for %d hours, unless a version that it names is withdrawn, "+
-			"and shown for keys that may publish its dataset",
+		return herb.Errorf(herb.CodeNotFound,
+			"no publish %q; the state of a publish is kept for %d hours, unless a version that it names is withdrawn, "+
+				"and shown for keys that may publish its dataset",
 			id, int(publish.Retention.Hours()))
 	}
 	if err != nil {

@@ -32,7 +32,8 @@ func (h *Handlers) Rollback(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	version, err := h.opts.Publisher.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to, req.Consents...)
+	version, err := h.opts.Publisher.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to,
+		req.Consents...)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,8 @@ func rollbackTarget(w *response.Writer, r *http.Request) (version string, err er
 	d := json.NewDecoder(bytes.NewReader(body.Bytes()))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&target); err != nil && !errors.Is(err, io.EOF) {
-		return "", herb.Invalidf(`the body is not {"to": "<version>"}, with one member; GET /api/v1/<namespace>/<dataset> has the live version`)
+		return "", herb.Invalidf(
+			`the body is not {"to": "<version>"}, with one member; GET /api/v1/<namespace>/<dataset> has the live version`)
 	}
 	return strings.TrimSpace(target.To.text), nil
 }

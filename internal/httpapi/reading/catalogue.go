@@ -80,12 +80,14 @@ func (h *Handlers) Catalogue(w *response.Writer, r *http.Request) error {
 func (h *Handlers) Describe(w *response.Writer, r *http.Request, view gate.DatasetView) (err error) {
 	d, types := view.Dataset, []typed.Column(nil)
 	if view.Denied == nil {
-		if types, err = view.Types(); err != nil {
+		types, err = view.Types()
+		if err != nil {
 			return err
 		}
 	}
 	return w.SendDescription(r, d.Size(), view.DescriptionAccess(w), func() any {
-		body := descriptor{summary: h.summarize(d), Fields: make([]field, len(d.Fields)), Coordinates: d.Coordinates, Details: d.Details}
+		body := descriptor{summary: h.summarize(d), Fields: make([]field, len(d.Fields)), Coordinates: d.Coordinates,
+			Details: d.Details}
 		body.Compared = nil // the version before may require a key, as the list of versions knows
 		for i, f := range d.Fields {
 			body.Fields[i] = field{Field: f, Operators: query.FieldOps(f)}
@@ -103,9 +105,11 @@ func (h *Handlers) Describe(w *response.Writer, r *http.Request, view gate.Datas
 func (h *Handlers) summarize(d herb.Dataset) summary {
 	self := h.opts.Base + "/api/v1/" + d.Ref.String()
 	s := summary{
-		Ref: d.Ref, Title: d.Title, Description: d.Description, Access: d.Access, Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
+		Ref: d.Ref, Title: d.Title, Description: d.Description, Access: d.Access, Records: d.Records,
+		FieldNames: make([]string, len(d.Fields)), Version: d.Version,
 		PublishedAt: d.Published.UTC(), Unavailable: d.Unavailable,
-		Links: links{Self: self, Data: self + "/data", OpenAPI: h.opts.Base + "/openapi.json?dataset=" + d.Ref.String()},
+		Links: links{Self: self, Data: self + "/data", OpenAPI: h.opts.Base + "/openapi.json?dataset=" +
+			d.Ref.String()},
 	}
 	for i, f := range d.Fields {
 		s.FieldNames[i] = f.Name
@@ -117,7 +121,8 @@ func (h *Handlers) summarize(d herb.Dataset) summary {
 func (s summary) forList() summary {
 	size := 0
 	for i, name := range s.FieldNames {
-		if size += len(name); size > herb.MaxListedNames {
+		size += len(name)
+		if size > herb.MaxListedNames {
 			s.FieldNames = s.FieldNames[:i]
 			break
 		}
@@ -163,7 +168,8 @@ func (h *Handlers) Search(w *response.Writer, r *http.Request) error {
 	body := struct {
 		Datasets []searchMatch `json:"datasets"`
 		Meta     searchMeta    `json:"meta"`
-	}{make([]searchMatch, len(found.Datasets)), searchMeta{found.Total, len(found.Datasets), found.Searched, found.Partial}}
+	}{make([]searchMatch, len(found.Datasets)), searchMeta{found.Total, len(found.Datasets), found.Searched,
+		found.Partial}}
 	matching := "?" + query.Params{{Name: query.ParamSearch, Value: w.QueryString(r).Get(query.ParamSearch)}}.Encode()
 	for i, d := range found.Datasets {
 		self := h.opts.Base + "/api/v1/" + d.Ref.String()

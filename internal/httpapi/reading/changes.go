@@ -20,45 +20,50 @@ func ChangesFormats() []export.Format { return []export.Format{export.NDJSON, ex
 
 // Changes sends a page of the changes between two versions.
 func (h *Handlers) Changes(w *response.Writer, r *http.Request, from, to gate.DatasetView) error {
-	return h.withChanges(w, r, from, to, response.ContentJSON, func(req *query.ChangesRequest, selectChanges selectFunc) error {
-		selected, release, err := selectChanges(r.Context())
-		if err != nil {
-			return err
-		}
-		defer release()
-		meta := req.Meta(selected.Total())
-		w.Set("X-Total-Count", strconv.Itoa(meta.Total))
-		h.setLinks(w, r, meta)
-		page := changesPage{selected, req.Offset(), req.PerPage, meta}
-		size := byteCount(0)
-		if err := page.write(r.Context(), &size); err != nil {
-			return err
-		}
-		return h.sendRecords(w, r, int(size), func(out io.Writer) error { return page.write(r.Context(), out) })
-	})
+	return h.withChanges(w, r, from, to, response.ContentJSON,
+		func(req *query.ChangesRequest, selectChanges selectFunc) error {
+			selected, release, err := selectChanges(r.Context())
+			if err != nil {
+				return err
+			}
+			defer release()
+			meta := req.Meta(selected.Total())
+			w.Set("X-Total-Count", strconv.Itoa(meta.Total))
+			h.setLinks(w, r, meta)
+			page := changesPage{selected, req.Offset(), req.PerPage, meta}
+			size := byteCount(0)
+			if err := page.write(r.Context(), &size); err != nil {
+				return err
+			}
+			return h.sendRecords(w, r, int(size), func(out io.Writer) error { return page.write(r.Context(), out) })
+		})
 }
 
 // ExportChanges sends all changes between two versions as a file.
-func (h *Handlers) ExportChanges(w *response.Writer, r *http.Request, from, to gate.DatasetView, format export.Format) error {
-	return h.withChanges(w, r, from, to, format.MediaType(), func(req *query.ChangesRequest, selectChanges selectFunc) error {
-		name := gate.RefOf(r).Name + "-changes." + string(format)
-		release := func() {}
-		defer func() { release() }()
-		return h.sendFile(w, r, format, name, func(ctx context.Context) (_ writeFile, err error) {
-			var selected *changes.Changes
-			if selected, release, err = selectChanges(ctx); err != nil {
-				release = func() {}
-				return nil, err
-			}
-			w.Set("X-Total-Count", strconv.Itoa(selected.Total()))
-			if format == export.CSV {
-				fields, err := selected.UpdateFields()
-				return recordsFile(format, fields, query.Stream{Total: selected.Total(), Records: selected.Updates(ctx)}), err
-			}
-			lines, err := selected.Stream(ctx)
-			return recordsFile(format, nil, query.Stream{Total: selected.Total() + 1, Records: lines}), err
+func (h *Handlers) ExportChanges(w *response.Writer, r *http.Request, from, to gate.DatasetView,
+	format export.Format) error {
+	return h.withChanges(w, r, from, to, format.MediaType(),
+		func(req *query.ChangesRequest, selectChanges selectFunc) error {
+			name := gate.RefOf(r).Name + "-changes." + string(format)
+			release := func() {}
+			defer func() { release() }()
+			return h.sendFile(w, r, format, name, func(ctx context.Context) (_ writeFile, err error) {
+				var selected *changes.Changes
+				selected, release, err = selectChanges(ctx)
+				if err != nil {
+					release = func() {}
+					return nil, err
+				}
+				w.Set("X-Total-Count", strconv.Itoa(selected.Total()))
+				if format == export.CSV {
+					fields, err := selected.UpdateFields()
+					return recordsFile(format, fields,
+						query.Stream{Total: selected.Total(), Records: selected.Updates(ctx)}), err
+				}
+				lines, err := selected.Stream(ctx)
+				return recordsFile(format, nil, query.Stream{Total: selected.Total() + 1, Records: lines}), err
+			})
 		})
-	})
 }
 
 // selectFunc compares the versions of a request and selects its changes. release must be called
@@ -72,7 +77,8 @@ func (h *Handlers) withChanges(
 ) error {
 	isExport := contentType != response.ContentJSON
 	req, err := to.Query.Changes(from.Fields, to.Fields, isExport)
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), from.Version+" "+to.Version, contentType)) {
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), from.Version+" "+to.Version,
+		contentType)) {
 		return err
 	}
 	if isExport {

@@ -60,7 +60,8 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, view gate.Dataset
 			return nil, err
 		}
 		w.Set("X-Total-Count", strconv.Itoa(s.Total))
-		if s, err = format.Select(&view.Dataset, req, types, s); err != nil {
+		s, err = format.Select(&view.Dataset, req, types, s)
+		if err != nil {
 			return nil, err
 		}
 		return recordsFile(format, req.Fields(), s), format.Check(req.Fields(), s)
@@ -78,7 +79,8 @@ func recordsFile(format export.Format, fields []herb.Field, s query.Stream) writ
 // sendFile sends the file that open returns, with its digests and the number of its rows as
 // trailers. A file without a name is named by the page that links to it.
 func (h *Handlers) sendFile(
-	w *response.Writer, r *http.Request, format export.Format, name string, open func(context.Context) (writeFile, error),
+	w *response.Writer, r *http.Request, format export.Format, name string,
+	open func(context.Context) (writeFile, error),
 ) (err error) {
 	ctx, cancel, err := w.AdmitExport(r)
 	if err != nil {

@@ -40,7 +40,8 @@ type facetRange struct {
 
 func (h *Handlers) Facets(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	req, err := view.Query.Facets(view.Fields)
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version, response.ContentJSON)) {
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version,
+		response.ContentJSON)) {
 		return err
 	}
 	found, release, err := operations.Facets(r.Context(), &view.View, req)
@@ -61,7 +62,8 @@ func renderFacets(found query.Facets, req *query.FacetRequest) facetsBody {
 	body := facetsBody{Data: make([]facet, len(found.Fields))}
 	body.Meta.Total = found.Total
 	for i, f := range found.Fields {
-		body.Data[i] = facet{Field: f.Field, Type: f.Type, Total: f.Total, Empty: f.Empty, Distinct: f.Distinct, Values: orEmpty(f.Values)}
+		body.Data[i] = facet{Field: f.Field, Type: f.Type, Total: f.Total, Empty: f.Empty, Distinct: f.Distinct,
+			Values: orEmpty(f.Values)}
 		if req.Containing != "" {
 			body.Data[i].Matching = &f.Matching
 		}

@@ -49,7 +49,8 @@ func (h *Handlers) Feed(w *response.Writer, r *http.Request, v gate.DatasetView)
 
 // feedVersions returns the versions of a dataset that the client may read, oldest first: those of
 // the feed, and the one before them. Versions after the live one are no news: it was rolled back.
-func (h *Handlers) feedVersions(w *response.Writer, r *http.Request, live gate.DatasetView) (kept []herb.Dataset, err error) {
+func (h *Handlers) feedVersions(w *response.Writer, r *http.Request, live gate.DatasetView) (kept []herb.Dataset,
+	err error) {
 	history, err := h.opts.History(r.Context(), live.Ref)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,8 @@ func (f datasetFeed) feed(ctx context.Context) (atom.Feed, error) {
 		feed.Entries = append(feed.Entries, atom.Entry{
 			ID: atom.ID(f.Ref.String(), f.params, to.Version), Title: title + ": " + cmp.Or(to.Message, countsOf(*s)),
 			Updated: to.Published, Summary: describeChanges(to.Message, *s),
-			Alternate: address(f.origin+path+"/changes", query.ParamFrom+"="+s.From+"&"+query.ParamTo+"="+s.To, f.params),
+			Alternate: address(f.origin+path+"/changes", query.ParamFrom+"="+s.From+"&"+query.ParamTo+"="+
+				s.To, f.params),
 		})
 	}
 	if len(feed.Entries) > 0 {
@@ -147,7 +149,8 @@ func (f datasetFeed) feed(ctx context.Context) (atom.Feed, error) {
 // not kept any more or does not have the fields of the filters.
 func (f datasetFeed) compare(ctx context.Context, from, to herb.Dataset) (*changes.Summary, error) {
 	s, err := f.summarizeChanges(ctx, from, to)
-	if s == nil || s.Total() > 0 || f.params == "" && len(s.Fields.Added)+len(s.Fields.Removed)+len(s.Fields.Retyped) > 0 {
+	if s == nil || s.Total() > 0 || f.params == "" && len(s.Fields.Added)+len(s.Fields.Removed)+
+		len(s.Fields.Retyped) > 0 {
 		return s, err
 	}
 	return nil, err
@@ -156,7 +159,8 @@ func (f datasetFeed) compare(ctx context.Context, from, to herb.Dataset) (*chang
 func (f datasetFeed) summarizeChanges(ctx context.Context, from, to herb.Dataset) (*changes.Summary, error) {
 	if c := to.Compared; f.params == "" && c != nil && c.Since == from.Version { // counted by the publish
 		return &changes.Summary{
-			From: from.Version, To: to.Version, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Fields: changes.FieldsOf(from.Fields, to.Fields),
+			From: from.Version, To: to.Version, Added: c.Added, Removed: c.Removed, Changed: c.Changed,
+			Fields: changes.FieldsOf(from.Fields, to.Fields),
 		}, nil
 	}
 	earlier, err := f.opts.Library.AcquireVersion(ctx, f.Ref, from.Version)
@@ -212,7 +216,8 @@ func describeChanges(message string, s changes.Summary) string {
 	if message != "" {
 		lines = append(lines, message)
 	}
-	lines = append(lines, fmt.Sprintf("Records: %s added, %s removed, %s changed.", herb.Count(s.Added), herb.Count(s.Removed), herb.Count(s.Changed)))
+	lines = append(lines, fmt.Sprintf("Records: %s added, %s removed, %s changed.", herb.Count(s.Added),
+		herb.Count(s.Removed), herb.Count(s.Changed)))
 	for _, f := range []struct {
 		what  string
 		names []string
@@ -240,7 +245,10 @@ func (h *Handlers) CatalogueFeed(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	live = slices.DeleteFunc(slices.Clone(live), func(v herb.LiveVersion) bool { return v.Access.NeedsKey() || v.Published.IsZero() })
+	live = slices.DeleteFunc(slices.Clone(live), func(v herb.LiveVersion) bool {
+		return v.Access.NeedsKey() ||
+			v.Published.IsZero()
+	})
 	slices.SortFunc(live, func(a, b herb.LiveVersion) int {
 		return cmp.Or(b.Published.Compare(a.Published), cmp.Compare(a.Ref.String(), b.Ref.String()))
 	})
@@ -252,7 +260,8 @@ func (h *Handlers) CatalogueFeed(w *response.Writer, r *http.Request) error {
 	}
 	w.SetCaching(r, herb.AccessOpen)
 	return h.sendFeed(w, r, response.EntityTag(w.Path, "", state, atom.ContentType), func() (atom.Feed, error) {
-		feed := atom.Feed{ID: atom.ID(origin, "feed"), Title: "New data", Author: "Herbarium", Self: origin + "/feed.atom", Alternate: origin + "/"}
+		feed := atom.Feed{ID: atom.ID(origin, "feed"), Title: "New data", Author: "Herbarium",
+			Self: origin + "/feed.atom", Alternate: origin + "/"}
 		if len(live) > 0 {
 			feed.Updated = live[0].Published
 		}
@@ -262,8 +271,10 @@ func (h *Handlers) CatalogueFeed(w *response.Writer, r *http.Request) error {
 				continue
 			}
 			feed.Entries = append(feed.Entries, atom.Entry{
-				ID: atom.ID(d.Ref.String(), d.Version), Title: cmp.Or(strings.TrimSpace(d.Title), d.Ref.String()), Updated: d.Published,
-				Summary:   fmt.Sprintf("%s: %s, %s.\n%s", d.Ref, herb.Plural(d.Records, "record", "records"), herb.Plural(len(d.Fields), "field", "fields"), d.Description),
+				ID: atom.ID(d.Ref.String(), d.Version), Title: cmp.Or(strings.TrimSpace(d.Title), d.Ref.String()),
+				Updated: d.Published,
+				Summary: fmt.Sprintf("%s: %s, %s.\n%s", d.Ref, herb.Plural(d.Records, "record", "records"),
+					herb.Plural(len(d.Fields), "field", "fields"), d.Description),
 				Alternate: origin + "/datasets/" + d.Ref.String(),
 			})
 		}

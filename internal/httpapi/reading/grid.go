@@ -14,7 +14,8 @@ import (
 
 func (h *Handlers) Grid(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	req, err := view.Query.Grid(view.Fields)
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version, response.ContentJSON)) {
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version,
+		response.ContentJSON)) {
 		return err
 	}
 	found, release, err := operations.Grid(r.Context(), &view.View, req)
@@ -46,13 +47,15 @@ type gridMeta struct {
 // empty, and meta. There may be tens of thousands of cells, so they are not encoded as a whole.
 func writeGrid(out *response.Buffer, found query.Grid, req *query.GridRequest) error {
 	b := req.Bounds
-	meta, err := json.Marshal(gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}, found.Levels()})
+	meta, err := json.Marshal(gridMeta{found.Total, found.Inside, req.Columns, req.Rows,
+		[4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}, found.Levels()})
 	if err == nil {
 		_, err = out.WriteString(`{"data":[`)
 	}
 	var cell []byte
 	for i, c := range found.Cells {
-		if cell = cell[:0]; i > 0 {
+		cell = cell[:0]
+		if i > 0 {
 			cell = append(cell, ',')
 		}
 		cell = strconv.AppendInt(append(cell, '['), int64(c.Column), 10)

@@ -36,12 +36,13 @@ type Handlers struct {
 
 // Options configures Handlers.
 type Options struct {
-	Gate         *gate.Gate
-	Library      gate.Library
-	Base         string // path of the public URL, without a trailing slash
-	PublicURL    string // see Site
-	Origin       func(*http.Request) string
-	Changes      *changes.Comparisons                                        // nil: changes between versions are not served
+	Gate      *gate.Gate
+	Library   gate.Library
+	Base      string // path of the public URL, without a trailing slash
+	PublicURL string // see Site
+	Origin    func(*http.Request) string
+	// nil: changes between versions are not served
+	Changes      *changes.Comparisons
 	History      func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions, newest first
 	SearchBudget time.Duration
 	Features     openapi.Features
@@ -158,7 +159,8 @@ func (h *Handlers) streamRecords(w *response.Writer, r *http.Request, size int, 
 		w.Set("Content-Length", strconv.Itoa(size))
 	}
 	return body.Send(r, func(out io.Writer) error {
-		chunks := bufio.NewWriterSize(out, response.StreamChunk) // each write to the stream costs a slot; large values are not copied
+		// each write to the stream costs a slot; large values are not copied
+		chunks := bufio.NewWriterSize(out, response.StreamChunk)
 		if err := write(chunks); err != nil {
 			return err
 		}

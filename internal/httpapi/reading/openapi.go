@@ -58,7 +58,8 @@ func (h *Handlers) datasetDocument(w *response.Writer, r *http.Request, name str
 	defer release()
 	opts := openapi.Options{PublicURL: h.opts.PublicURL, Features: h.opts.Features, Typed: isTyped}
 	if isTyped && view.Denied == nil {
-		if opts.Types, err = view.Types(); err != nil {
+		opts.Types, err = view.Types()
+		if err != nil {
 			return err
 		}
 	}
@@ -106,14 +107,16 @@ func (h *Handlers) fullDocument(ctx context.Context, isTyped bool) (response.Doc
 	}
 	var datasets []herb.Dataset
 	if len(live) <= openapi.MaxDatasets {
-		if datasets, err = h.opts.Library.Datasets(ctx, live, false); err != nil {
+		datasets, err = h.opts.Library.Datasets(ctx, live, false)
+		if err != nil {
 			return response.Document{}, err
 		}
 		for i, d := range datasets {
 			datasets[i] = herb.Principal{}.Describe(d)
 		}
 	}
-	body, err := openapi.Generate(datasets, len(live), openapi.Options{PublicURL: h.opts.PublicURL, Features: h.opts.Features, Typed: isTyped})
+	body, err := openapi.Generate(datasets, len(live),
+		openapi.Options{PublicURL: h.opts.PublicURL, Features: h.opts.Features, Typed: isTyped})
 	if err != nil {
 		return response.Document{}, err
 	}

@@ -52,7 +52,9 @@ func (h *Handlers) Parquet(w *response.Writer, r *http.Request, view gate.Datase
 	defer cancel()
 	w.Set("Etag", tag)
 	w.Set("Content-Type", parquet.MediaType)
-	w.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": view.Ref.Namespace + "-" + view.Ref.Name + ".parquet"}))
+	w.Set("Content-Disposition",
+		mime.FormatMediaType("attachment", map[string]string{"filename": view.Ref.Namespace + "-" + view.Ref.Name +
+			".parquet"}))
 	return w.SendFile(r.WithContext(ctx), file)
 }
 

@@ -16,5 +16,6 @@ func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	const perVersion = 512 // bytes; most of it are names, labels and the message
-	return w.SendDescription(r, perVersion*(len(list.Versions)+len(list.Withdrawn)), access, func() any { return library.NewVersionList(list) })
+	return w.SendDescription(r, perVersion*(len(list.Versions)+len(list.Withdrawn)), access,
+		func() any { return library.NewVersionList(list) })
 }

@@ -30,7 +30,8 @@ func (s *Service) clientAddress(r *http.Request) netip.Addr {
 			if !next.IsValid() {
 				return peer // the proxy does not know its peer, or conceals it
 			}
-			if peer = next; !s.isTrustedProxy(peer) {
+			peer = next
+			if !s.isTrustedProxy(peer) {
 				return peer
 			}
 		}

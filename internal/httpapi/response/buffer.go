@@ -29,7 +29,8 @@ func (w *Writer) newHold(ctx context.Context) hold {
 func (h *hold) tryGrow(bytes int64) bool {
 	ok := h.reserved.TryGrow(bytes)
 	if h.conn == nil && h.reserved.IsLarge() {
-		if h.conn = connection.Of(h.ctx); h.conn != nil {
+		h.conn = connection.Of(h.ctx)
+		if h.conn != nil {
 			h.conn.Hold()
 		}
 	}
@@ -114,7 +115,8 @@ func (b *Buffer) Free() {
 	if b.pool == nil {
 		return
 	}
-	if b.bytes = b.bytes[:0]; cap(b.bytes) > maxKeptBuffer {
+	b.bytes = b.bytes[:0]
+	if cap(b.bytes) > maxKeptBuffer {
 		b.bytes = nil
 	}
 	b.pool.Put(b)

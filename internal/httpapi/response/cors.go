@@ -7,9 +7,12 @@ const AllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 // Headers that scripts of other origins may send and read.
 const (
-	corsRequestHeaders = "Authorization, X-API-Key, Content-Type, Content-Digest, Content-Disposition, If-Match, If-None-Match, " +
-		"Idempotency-Key, If-Range, Prefer, Range, X-Requested-With, X-Request-Id, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name"
-	corsExposedHeaders = "Accept-Ranges, Content-Length, Content-Range, ETag, Link, Location, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
+	corsRequestHeaders = "Authorization, X-API-Key, Content-Type, Content-Digest, Content-Disposition, If-Match, " +
+		"If-None-Match, " +
+		"Idempotency-Key, If-Range, Prefer, Range, X-Requested-With, X-Request-Id, Mcp-Protocol-Version, " +
+		"Mcp-Session-Id, Mcp-Method, Mcp-Name"
+	corsExposedHeaders = "Accept-Ranges, Content-Length, Content-Range, ETag, Link, Location, Retry-After, " +
+		"X-Total-Count, X-Dataset-Version, X-Request-Id"
 )
 
 // Options responds to OPTIONS. A CORS preflight permits any origin, because browsers send no

@@ -46,7 +46,8 @@ func (w *Writer) Fail(r *http.Request, err error, sendPage func(status int, mess
 	}
 	status, message := w.DescribeError(r.Context(), err)
 	h := w.Header()
-	for _, name := range []string{"Etag", "Link", "X-Total-Count", "Content-Disposition", "Content-Encoding", "Trailer"} {
+	for _, name := range []string{"Etag", "Link", "X-Total-Count", "Content-Disposition", "Content-Encoding",
+		"Trailer"} {
 		delete(h, name)
 	}
 	h.Set("Cache-Control", "no-store")
@@ -120,7 +121,8 @@ func (s *Service) statusAndMessage(err error) (status int, message string) {
 	case errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable, "the request was interrupted; try again"
 	}
-	if status = code.HTTPStatus(); status == http.StatusInternalServerError {
+	status = code.HTTPStatus()
+	if status == http.StatusInternalServerError {
 		return status, "internal error"
 	}
 	return status, Redact(herb.MessageOf(err) + herb.Advice(herb.ConsentsOf(err), herb.Consent.Query))

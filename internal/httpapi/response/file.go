@@ -28,9 +28,11 @@ func (w *Writer) SendFile(r *http.Request, file *os.File) error {
 	http.ServeContent(sender, r, "", time.Time{}, io.NewSectionReader(file, 0, info.Size()))
 	switch sender.rejected {
 	case http.StatusPreconditionFailed:
-		return herb.Errorf(herb.CodePrecondition, "If-Match does not hold: the entity tag of the file is %s", w.Header().Get("Etag"))
+		return herb.Errorf(herb.CodePrecondition, "If-Match does not hold: the entity tag of the file is %s",
+			w.Header().Get("Etag"))
 	case http.StatusRequestedRangeNotSatisfiable:
-		return herb.Errorf(herb.CodeRange, "the range %q is not in the file, which has %d bytes", Shown(asked), info.Size())
+		return herb.Errorf(herb.CodeRange, "the range %q is not in the file, which has %d bytes", Shown(asked),
+			info.Size())
 	}
 	return nil
 }

@@ -82,10 +82,12 @@ func RejectKeys(s query.String, acceptsKey bool) error {
 	for _, p := range s.RawParams() {
 		switch {
 		case p.Name == query.ParamAPIKey && !acceptsKey: // its value may be a token of any format
-			return herb.Invalidf("pages and tools have no parameter api_key; enter the key on the page, or send it as X-API-Key: <key> or as " +
+			return herb.Invalidf("pages and tools have no parameter api_key; enter the key on the page, or send it " +
+				"as X-API-Key: <key> or as " +
 				"Authorization: Bearer <key>, and revoke it if others may have seen the URL")
 		case herb.ContainsSecret(p.Name), p.Name != query.ParamAPIKey && herb.ContainsSecret(p.Value):
-			return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, as the " +
+			return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as " +
+				"Authorization: Bearer <key>, as the " +
 				"password of HTTP Basic, or as api_key, and revoke it if others may have seen the URL")
 		}
 	}
@@ -96,7 +98,8 @@ func RejectKeys(s query.String, acceptsKey bool) error {
 func RejectFormKeys(fields url.Values) error {
 	for name, values := range fields {
 		if herb.ContainsSecret(name) || slices.ContainsFunc(values, herb.ContainsSecret) {
-			return herb.Invalidf("a field of the form contains a key; leave it out, and revoke it if others may have seen it")
+			return herb.Invalidf("a field of the form contains a key; leave it out, and revoke it if others may have " +
+				"seen it")
 		}
 	}
 	return nil
@@ -140,7 +143,8 @@ func (w *Writer) SetChallenge(secret string, rejection error, anyOf []herb.Scope
 		w.Set("Www-Authenticate", `Bearer error="invalid_token", `+description(herb.MessageOf(rejection))+realm)
 	case herb.CodeForbidden:
 		w.Set("Www-Authenticate",
-			`Bearer error="insufficient_scope", scope="`+string(anyOf[0])+`", `+description(herb.MessageOf(rejection))+realm)
+			`Bearer error="insufficient_scope", scope="`+string(anyOf[0])+`", `+
+				description(herb.MessageOf(rejection))+realm)
 	}
 }
 

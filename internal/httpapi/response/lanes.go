@@ -37,7 +37,8 @@ func (w *Writer) Admit(r *http.Request) (ctx context.Context, cancel context.Can
 	w.client = r.Context()
 	ctx, cancel = w.limitTime(w.start)
 	if step := w.shared.opts.Starting(ctx); step != "" {
-		err = &herb.Error{Code: herb.CodeUnavailable, Message: "the server is starting: " + step + "; try again", RetryAfter: startRetry}
+		err = &herb.Error{Code: herb.CodeUnavailable, Message: "the server is starting: " + step + "; try again",
+			RetryAfter: startRetry}
 	} else if w.Route.Method == http.MethodGet {
 		err = w.ticket.Enter(ctx, admission.Cheap)
 	}

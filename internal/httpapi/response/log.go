@@ -68,7 +68,8 @@ func (w *Writer) logRequest(r *http.Request) {
 		slog.String("route", pattern),
 	)
 	if c := w.Call; c.Tool != "" {
-		record.AddAttrs(slog.String("tool", c.Tool), slog.Int("tool_status", c.Status), slog.String("dataset", Shown(c.Dataset)))
+		record.AddAttrs(slog.String("tool", c.Tool), slog.Int("tool_status", c.Status),
+			slog.String("dataset", Shown(c.Dataset)))
 	}
 	if id, verified := w.loggedKey(r); id != "" {
 		record.AddAttrs(slog.String("key_id", id), slog.Bool("key_verified", verified))
@@ -78,7 +79,8 @@ func (w *Writer) logRequest(r *http.Request) {
 	if w.err != nil && (status >= http.StatusInternalServerError || status < http.StatusBadRequest) {
 		record.AddAttrs(slog.String("error", Redact(w.err.Error())))
 	}
-	_ = w.shared.opts.Log.Handler().Handle(r.Context(), record) // as slog.Logger does: there is nowhere to report a failure
+	// as slog.Logger does: there is nowhere to report a failure
+	_ = w.shared.opts.Log.Handler().Handle(r.Context(), record)
 }
 
 // LogError records an error for the log of the request.
@@ -173,7 +175,8 @@ func redactParam(p query.RawParam) string {
 	switch {
 	case strings.Contains(p.Name, access.Prefix) && len(p.Name) >= minSecret:
 		return redacted
-	case assigned && (isSecretName(p.Name) || strings.Contains(p.Value, access.Prefix) || containsSecret(p.Value) || hasBasic(p.Value)):
+	case assigned && (isSecretName(p.Name) || strings.Contains(p.Value, access.Prefix) || containsSecret(p.Value) ||
+		hasBasic(p.Value)):
 		return rawName + "=" + redacted
 	}
 	return p.Raw

@@ -58,7 +58,8 @@ type Observation struct {
 }
 
 func New(opts Options) *Service {
-	return &Service{opts: opts, compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize), shared: newSharedDocuments()}
+	return &Service{opts: opts, compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize),
+		shared: newSharedDocuments()}
 }
 
 // Route is what the response to a request depends on. The OpenAPI document describes the route,

@@ -103,7 +103,8 @@ func (w *Writer) Send(r *http.Request, status int, contentType string, body []by
 	h := w.Header()
 	w.Set("Content-Type", contentType)
 	w.SetVary(VaryEncoding)
-	if c := chooseCoding(r.Header["Accept-Encoding"]); c != Identity && len(body) >= minCompress && h["Content-Encoding"] == nil {
+	if c := chooseCoding(r.Header["Accept-Encoding"]); c != Identity && len(body) >= minCompress &&
+		h["Content-Encoding"] == nil {
 		key := bodyKey{coding: c}
 		if w.Immutable { // errors have no tag, so they are not cached
 			key.tag = h.Get("Etag")
@@ -155,7 +156,8 @@ func (w *Writer) compress(ctx context.Context, key bodyKey, body []byte) (buf *B
 	buf = w.NewBuffer(ctx)
 	out, finish := w.shared.compressor.stream(key.coding, buf)
 	_, err := out.Write(body)
-	if err = errors.Join(err, finish()); err != nil {
+	err = errors.Join(err, finish())
+	if err != nil {
 		return buf, nil
 	}
 	if key.tag != "" {

@@ -55,12 +55,14 @@ func (s *shiftJISCounts) add(c rune) {
 	case isNarrow(c):
 		s.narrow++
 		if c == 'ﾞ' || c == 'ﾟ' {
-			if s.marks++; s.last == 'ｳ' || s.last >= 'ｶ' && s.last <= 'ﾄ' || s.last >= 'ﾊ' && s.last <= 'ﾎ' {
+			s.marks++
+			if s.last == 'ｳ' || s.last >= 'ｶ' && s.last <= 'ﾄ' || s.last >= 'ﾊ' && s.last <= 'ﾎ' {
 				s.voiced++
 			}
 		}
 	case isWide(c):
-		if s.wide++; isWide(s.last) {
+		s.wide++
+		if isWide(s.last) {
 			s.adjacent++
 		}
 		if isLetter(s.last) {
@@ -114,7 +116,8 @@ func eastAsianPairs(head []byte) string {
 		i++
 		trail := head[i]
 		distinct[[2]byte{lead, trail}] = true
-		if pairs++; trail < 0x40 {
+		pairs++
+		if trail < 0x40 {
 			return ""
 		} else if trail < 0xA1 {
 			low++

@@ -69,7 +69,8 @@ func detectUTF16(head []byte) string {
 		enough = len(head) / 20
 	}
 	for half, name := range []string{"UTF-16BE", "UTF-16LE"} { // half: the byte that is zero in ASCII characters
-		if zeros[half] > 0 && zeros[half] >= enough && 4*zeros[1-half] <= zeros[half] && ends[1-half]*2 >= total+min(total, 1) {
+		if zeros[half] > 0 && zeros[half] >= enough && 4*zeros[1-half] <= zeros[half] &&
+			ends[1-half]*2 >= total+min(total, 1) {
 			return name
 		}
 	}
@@ -120,8 +121,10 @@ func CheckEncoding(name string) error {
 func encodingNames() []string {
 	return []string{
 		"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be", "us-ascii",
-		"windows-874", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255", "windows-1256", "windows-1257", "windows-1258",
-		"iso-8859-1", "iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8", "iso-8859-9", "iso-8859-10",
+		"windows-874", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255",
+		"windows-1256", "windows-1257", "windows-1258",
+		"iso-8859-1", "iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8",
+		"iso-8859-9", "iso-8859-10",
 		"iso-8859-13", "iso-8859-14", "iso-8859-15", "iso-8859-16", "macintosh", "x-mac-cyrillic",
 		"cp437", "cp850", "cp852", "cp855", "cp858", "cp860", "cp862", "cp863", "cp865", "cp866", "koi8-r", "koi8-u",
 		"shift_jis", "euc-jp", "iso-2022-jp", "gb18030", "gbk", "big5", "euc-kr",
@@ -135,7 +138,8 @@ func standardName(name string) string {
 	aliases := map[string]string{
 		"utf8sig": "utf-8", "utf8bom": "utf-8", "utf8mb4": "utf-8", "unicode11utf8": "utf-8",
 		"utf16": "utf-16le", "ucs2": "utf-16le", "unicode": "utf-16le", "utf32": "utf-32le",
-		"latin1": "iso-8859-1", "l1": "iso-8859-1", "latin9": "iso-8859-15", "latin10": "iso-8859-16", "ansi": "windows-1252", "ascii": "us-ascii",
+		"latin1": "iso-8859-1", "l1": "iso-8859-1", "latin9": "iso-8859-15", "latin10": "iso-8859-16",
+		"ansi": "windows-1252", "ascii": "us-ascii",
 		"macroman": "macintosh", "maccyrillic": "x-mac-cyrillic", "tis620": "windows-874",
 		"sjis": "shift_jis", "cp932": "shift_jis", "ms932": "shift_jis", "windows932": "shift_jis", "ujis": "euc-jp",
 		"cp936": "gbk", "euccn": "gbk", "cp949": "euc-kr", "uhc": "euc-kr", "cp950": "big5", "ms950": "big5",
@@ -144,10 +148,12 @@ func standardName(name string) string {
 		return standard
 	}
 	number := strings.TrimLeft(plain, "abcdefghijklmnopqrstuvwxyz")
-	isCodePage := slices.Contains([]string{"", "cp", "ibm", "dos", "oem", "win", "windows", "codepage"}, strings.TrimSuffix(plain, number))
+	isCodePage := slices.Contains([]string{"", "cp", "ibm", "dos", "oem", "win", "windows", "codepage"},
+		strings.TrimSuffix(plain, number))
 	for _, known := range encodingNames() {
 		k := label(known)
-		if k == plain || isCodePage && number != "" && slices.Contains([]string{"windows" + number, "cp" + number, "iso" + number}, k) {
+		if k == plain || isCodePage && number != "" &&
+			slices.Contains([]string{"windows" + number, "cp" + number, "iso" + number}, k) {
 			return known
 		}
 	}
@@ -175,7 +181,8 @@ func newDecoder(name string) (transform.Transformer, error) {
 		e = standardEncoding(standard)
 	}
 	if e == nil || e == encoding.Replacement {
-		return nil, herb.Invalidf("unknown encoding %q; valid encodings: %s", rows.Clip(name), strings.Join(encodingNames(), ", "))
+		return nil, herb.Invalidf("unknown encoding %q; valid encodings: %s", rows.Clip(name),
+			strings.Join(encodingNames(), ", "))
 	}
 	written, _ := e.NewEncoder().String(substitute) // empty: the encoding has no such character
 	return &strictDecoder{Transformer: e.NewDecoder(), written: written, controls: controls,

@@ -24,19 +24,23 @@ func (d *decoder) guessEncoding(offset int64, line int, head []byte) error {
 	if err != nil {
 		return err
 	}
-	if d.name = d.guessEastAsian(counts, head); d.name == "" {
+	d.name = d.guessEastAsian(counts, head)
+	if d.name == "" {
 		best := counts.rankEncodings()[0]
 		decoded := counts.firstValid.found && counts.firstValid.offset < d.offset // as UTF-8, and the parser has it
 		switch {
 		case decoded || !best.isUsable(counts) && counts.validRuns > 0 || counts.mixesUTF8(best):
-			return herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
+			return herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the "+
+				"file mixes encodings; %s",
 				line, offset, counts.firstValid.offset, counts.firstValid.line, remedy)
 		case !best.isEvident(counts):
-			return herb.Invalidf("line %d: byte %d is not UTF-8, and the file does not tell its encoding; %s%s", line, offset, remedy, counts.suggestion())
+			return herb.Invalidf("line %d: byte %d is not UTF-8, and the file does not tell its encoding; %s%s", line,
+				offset, remedy, counts.suggestion())
 		}
 		d.name = best.name
 	}
-	d.notes = append(d.notes, "the file is not UTF-8 and was read as "+d.name+"; if letters look wrong, name its encoding")
+	d.notes = append(d.notes, "the file is not UTF-8 and was read as "+d.name+
+		"; if letters look wrong, name its encoding")
 	d.dec, err = newDecoder(d.name)
 	return err
 }
@@ -172,7 +176,8 @@ func (d *decoder) countBytes() (*byteCounts, error) {
 			if len(run) == 0 {
 				run, isValid = append(run, last), true
 			}
-			if isValid = isValid && size > 1; len(run) < maxRun {
+			isValid = isValid && size > 1
+			if len(run) < maxRun {
 				run = append(run, raw...)
 			}
 			if size > 1 && !c.firstValid.found {
@@ -183,7 +188,8 @@ func (d *decoder) countBytes() (*byteCounts, error) {
 			c.pairs.add(last, b)
 			c.words.add(b)
 			if isASCIILetter(before) && last >= utf8.RuneSelf && isASCIILetter(b) {
-				if c.within[last]++; before <= 'Z' && b >= 'a' {
+				c.within[last]++
+				if before <= 'Z' && b >= 'a' {
 					c.inCapitalized[last]++
 				}
 			}

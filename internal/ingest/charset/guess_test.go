@@ -25,8 +25,10 @@ func TestGuessEncoding_accidentalUTF8(t *testing.T) {
 		accident string // the first accidental character
 	}{
 		{"Shift_JIS", japanese.ShiftJIS, "year,age,count\n2024,10歳未満,3\n" + ages.String(), "\u0396"},
-		{"Shift_JIS", japanese.ShiftJIS, "品名,数\n" + strings.Repeat("ﾃﾚﾋﾞ,3\nﾊﾟｿｺﾝ,4\nｶﾞﾗｽ,5\nｼﾞﾃﾝｼｬ,6\nﾃｽﾄ,7\n", 2), "\u00FD"},
-		{"Windows-1251", charmap.Windows1251, "місто;столиця\nКиїв;Так\nЛьвів;Ні\nОдеса;Ні\nХарків;Ні\nДніпро;Ні\nВінниця;Ні\n", "\u0373"},
+		{"Shift_JIS", japanese.ShiftJIS, "品名,数\n" + strings.Repeat("ﾃﾚﾋﾞ,3\nﾊﾟｿｺﾝ,4\nｶﾞﾗｽ,5\nｼﾞﾃﾝｼｬ,6\nﾃｽﾄ,7\n",
+			2), "\u00FD"},
+		{"Windows-1251", charmap.Windows1251,
+			"місто;столиця\nКиїв;Так\nЛьвів;Ні\nОдеса;Ні\nХарків;Ні\nДніпро;Ні\nВінниця;Ні\n", "\u0373"},
 		{"Windows-1251", charmap.Windows1251, russian + strings.Repeat(russian, 5) + "«Р»,«С»\n", "\u043B"},
 		{"GB18030", simplifiedchinese.GB18030, simplified + "5,女\n", "\u016E"},
 	} {
@@ -85,12 +87,14 @@ func TestGuessEncoding_hostile(t *testing.T) {
 			name, text string
 			encoding   encoding.Encoding
 		}{
-			{"", russian, encoding.Nop}, {"Shift_JIS", kana, japanese.ShiftJIS}, {"GB18030", simplified, simplifiedchinese.GB18030},
+			{"", russian, encoding.Nop}, {"Shift_JIS", kana, japanese.ShiftJIS},
+			{"GB18030", simplified, simplifiedchinese.GB18030},
 			{"macintosh", strings.Repeat("Zürich\n", 15), charmap.Macintosh},
 		} {
 			text := tt.text + strings.Repeat("x", pad-len(encode(tt.encoding, tt.text))-1) + "\n" + tt.text
 			got, notes, err := decode(t, memory{Content: encode(tt.encoding, text)}, "")
-			if err != nil || got != text || len(notes) > 0 != (tt.name != "") || tt.name != "" && !strings.Contains(notes[0], tt.name) {
+			if err != nil || got != text || len(notes) > 0 != (tt.name != "") || tt.name != "" &&
+				!strings.Contains(notes[0], tt.name) {
 				t.Errorf("%d bytes before the end in %q: notes %q, error %v", pad, tt.name, notes, err)
 			}
 		}

@@ -77,7 +77,8 @@ func CompareEncodings(ctx context.Context, f rows.File, used string, limit int) 
 
 // SampleEncodings shows words of a file in the encodings in which all of them can be read and
 // differ, at most limit: the used one first, the others by their rank. used may be empty.
-func SampleEncodings(ctx context.Context, f rows.File, used string, limit int) (samples []rows.EncodingSample, err error) {
+func SampleEncodings(ctx context.Context, f rows.File, used string, limit int) (samples []rows.EncodingSample,
+	err error) {
 	counts, err := (&decoder{ctx: ctx, file: f}).countBytes()
 	if err != nil {
 		return nil, err
@@ -106,9 +107,11 @@ func (c *byteCounts) candidates(used string) (names []string) {
 		names = append(names, "UTF-8")
 	}
 	eastAsian := []string{"Shift_JIS", "EUC-JP", "GB18030", "Big5", "EUC-KR"}
-	isEastAsian := slices.ContainsFunc(eastAsian, func(name string) bool { return strings.EqualFold(name, standardName(used)) })
+	isEastAsian := slices.ContainsFunc(eastAsian,
+		func(name string) bool { return strings.EqualFold(name, standardName(used)) })
 	ranked := c.rankEncodings()
-	if isEastAsian = isEastAsian || 2*ranked[0].adjacent > ranked[0].all && !ranked[0].isUsable(c); isEastAsian {
+	isEastAsian = isEastAsian || 2*ranked[0].adjacent > ranked[0].all && !ranked[0].isUsable(c)
+	if isEastAsian {
 		names = append(names, eastAsian...)
 	}
 	for _, e := range ranked {

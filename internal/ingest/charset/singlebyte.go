@@ -176,8 +176,10 @@ func (e *encodingFit) judge(first, second byte) (good, bad int) {
 func (e *encodingFit) judgeValidRuns(pairs []bytePair) (good, bad int) {
 	for _, p := range pairs {
 		g, b := e.judge(p.first, p.second)
-		if p.first >= utf8.RuneSelf && e.classes[p.first].isLetter() && p.second >= utf8.RuneSelf && !e.classes[p.second].isLetter() {
-			if e.classes[p.second] > classJoiner || e.isLatin() && strings.IndexByte("\xC2\xC3\xC4\xC5\xE2", p.first) >= 0 {
+		if p.first >= utf8.RuneSelf && e.classes[p.first].isLetter() && p.second >= utf8.RuneSelf &&
+			!e.classes[p.second].isLetter() {
+			if e.classes[p.second] > classJoiner || e.isLatin() &&
+				strings.IndexByte("\xC2\xC3\xC4\xC5\xE2", p.first) >= 0 {
 				b = 1
 			}
 		}
@@ -214,7 +216,8 @@ func (e *encodingFit) isUsable(c *byteCounts) bool {
 // isEvident reports whether the bytes can be read in the encoding without asking the publisher.
 func (e *encodingFit) isEvident(c *byteCounts) bool {
 	const mostWords = 80 // percent
-	return e.isUsable(c) && !e.isOffered && (e.name == windows1252 || c.high >= minEvidence) && e.wellFormed() >= mostWords
+	return e.isUsable(c) && !e.isOffered && (e.name == windows1252 || c.high >= minEvidence) &&
+		e.wellFormed() >= mostWords
 }
 
 // replaces reports whether the evidence suffices to prefer the encoding to Windows-1252: nearly all
@@ -224,7 +227,8 @@ func (e *encodingFit) replaces(western *encodingFit, c *byteCounts) bool {
 		return false
 	}
 	const nearlyAll, most = 95, 70 // percent
-	return !e.isLatin() || e.wellFormed() >= nearlyAll && e.good > 0 && (!western.isUsable(c) || western.wellFormed() <= most)
+	return !e.isLatin() || e.wellFormed() >= nearlyAll && e.good > 0 &&
+		(!western.isUsable(c) || western.wellFormed() <= most)
 }
 
 // rankEncodings returns the encodings by how well they fit. The first is Windows-1252 unless there

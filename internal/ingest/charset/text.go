@@ -93,11 +93,13 @@ func (t *Text) More() bool {
 		t.buf = append(make([]byte, 0, min(max(2*before, bufferBytes), t.limit)), t.buf...)
 	}
 	endsWithMark := func() bool { return len(t.buf) > before && t.buf[len(t.buf)-1] == endMark }
-	for !t.done && (len(t.buf) < cap(t.buf) || endsWithMark() && len(t.buf) < t.limit) { // full, so that a record that is scanned again has twice the size
+	// full, so that a record that is scanned again has twice the size
+	for !t.done && (len(t.buf) < cap(t.buf) || endsWithMark() && len(t.buf) < t.limit) {
 		t.buf = slices.Grow(t.buf, 1)
 		n, err := t.in.Read(t.buf[len(t.buf):cap(t.buf)])
 		t.buf = t.buf[:len(t.buf)+n]
-		if t.done = err != nil; err != io.EOF {
+		t.done = err != nil
+		if err != io.EOF {
 			t.err = err
 		}
 	}
@@ -152,7 +154,9 @@ func (d *decoder) chooseEncoding(in *bufio.Reader, given string) error {
 	case detected != "" && (mark != "" || given == "" || isUTF16(given)):
 		d.name = detected
 		if given != "" && !sameEncoding(given, detected) {
-			d.notes = append(d.notes, fmt.Sprintf("the file begins with the byte order mark of %s and was read as that, not as %s", detected, given))
+			d.notes = append(d.notes,
+				fmt.Sprintf("the file begins with the byte order mark of %s and was read as that, not as %s",
+					detected, given))
 		}
 	case given == "":
 		d.dec = encoding.UTF8Validator
@@ -192,7 +196,8 @@ func (d *decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 	nDst, nSrc, err = d.dec.Transform(dst, src, atEOF)
 	d.offset += int64(nSrc)
 	if text := dst[:nDst]; nDst > 0 {
-		if d.lines += CountLines(text); d.cr && text[0] == '\n' {
+		d.lines += CountLines(text)
+		if d.cr && text[0] == '\n' {
 			d.lines--
 		}
 		d.cr = text[nDst-1] == '\r'
@@ -203,7 +208,8 @@ func (d *decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 	line, name := 1+d.lines, cmp.Or(d.name, "UTF-8")
 	switch {
 	case err == encoding.ErrInvalidUTF8 && !utf8.FullRune(src[nSrc:]):
-		err = herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file cut off?", line, d.offset, name)
+		err = herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file "+
+			"cut off?", line, d.offset, name)
 	case d.name != "":
 		err = herb.Invalidf("line %d: byte %d cannot be read as %s; %s", line, d.offset, name, remedy)
 	default:

@@ -47,7 +47,8 @@ func (s sample) detect(d dialect) (best reading) {
 	for _, delimiter := range []byte(",;\t| ") {
 		d.Delimiter, d.blanks = delimiter, delimiter == ' '
 		r := s.read(d)
-		if r.terms = s.delimiterTerms(r); len(tried) == 0 || rows.SumTerms(r.terms) > rows.SumTerms(best.terms) {
+		r.terms = s.delimiterTerms(r)
+		if len(tried) == 0 || rows.SumTerms(r.terms) > rows.SumTerms(best.terms) {
 			best = r
 		}
 		tried = append(tried, r)
@@ -72,7 +73,8 @@ func (s sample) delimiterTerms(r reading) (terms []rows.Term) {
 	name := "delimiters in the header, without records"
 	if r.total > 0 {
 		score = float64(r.delimiters) / float64(r.total)
-		name = fmt.Sprintf("delimiters in a record, on average; %d of %s fit the header", r.fitting, herb.Plural(r.total, "record", "records"))
+		name = fmt.Sprintf("delimiters in a record, on average; %d of %s fit the header", r.fitting,
+			herb.Plural(r.total, "record", "records"))
 	}
 	add := func(name string, value float64) {
 		terms = append(terms, rows.Term{Name: name, Value: value})
@@ -130,7 +132,8 @@ func (r reading) hasDecimalCommas() bool {
 			if bytes.IndexByte(c, ',') < 0 {
 				continue
 			}
-			if found = true; !decimalComma.Match(c) {
+			found = true
+			if !decimalComma.Match(c) {
 				return false
 			}
 		}

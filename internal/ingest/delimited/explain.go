@@ -11,7 +11,8 @@ import (
 func (s sample) explain(e *rows.Explanation, used reading, hasNames bool) {
 	delimiters := []rows.Candidate{{Text: used.dialect.name(), Used: true, Evidence: used.terms}}
 	for _, r := range used.tried {
-		if r.dialect.name() == used.dialect.name() || len(r.terms) == 0 || r.dialect.blanks && rows.SumTerms(r.terms) == 0 {
+		if r.dialect.name() == used.dialect.name() || len(r.terms) == 0 || r.dialect.blanks &&
+			rows.SumTerms(r.terms) == 0 {
 			continue
 		}
 		c := rows.Candidate{Text: r.dialect.name(), Evidence: r.terms, Note: "no setting selects it"}

@@ -36,14 +36,16 @@ func (d dialect) withWidths(widths []int) dialect {
 // scanFixed locates the values of the line at the start of buf.
 func (s *scanner) scanFixed(buf []byte) (size int, err error) {
 	s.spans, s.width = s.spans[:0], 0
-	if size, err = s.endRecord(buf, 0); err != nil {
+	size, err = s.endRecord(buf, 0)
+	if err != nil {
 		return 0, err
 	}
 	line, _, _ := cutLine(buf[:size])
 	if len(bytes.Trim(line, padding)) == 0 {
 		return size, nil // a blank line
 	}
-	if s.fixed.crossed = s.cut(line); s.columns == 0 {
+	s.fixed.crossed = s.cut(line)
+	if s.columns == 0 {
 		s.cutNames(line)
 	}
 	return size, nil

@@ -21,7 +21,8 @@ import (
 // Format returns the format of delimited text. What the options do not give is detected: the
 // delimiter, quotes, backslash escapes, lines above the header, and whether there is a header.
 func Format() rows.Format {
-	return rows.Format{Name: "csv", Extensions: []string{".csv", ".psv"}, Generic: []string{".txt", ".dat", ".data", ".asc"}, Open: opener(0)}
+	return rows.Format{Name: "csv", Extensions: []string{".csv", ".psv"},
+		Generic: []string{".txt", ".dat", ".data", ".asc"}, Open: opener(0)}
 }
 
 // TSV returns the format of tab-separated text.
@@ -37,9 +38,11 @@ func opener(usual byte) func(context.Context, rows.File, rows.Options, *rows.Bud
 		if err != nil {
 			return nil, err
 		}
-		r := &reader{scanner: scanner{text: text, budget: b, d: dialect{Options: o}, next: 1}, options: o, left: herb.Layout{Unit: "line"}}
+		r := &reader{scanner: scanner{text: text, budget: b, d: dialect{Options: o}, next: 1}, options: o,
+			left: herb.Layout{Unit: "line"}}
 		r.dropped = &r.left
-		if r.d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
+		r.d.Quote = cmp.Or(o.Quote, '"')
+		if o.NoQuote {
 			r.d.Quote = 0
 		}
 		if head, _ := text.Peek(sampleBytes); o.Delimiter == 0 && bytes.IndexByte(head, usual) >= 0 {
@@ -74,7 +77,8 @@ type reader struct {
 type counter struct{ n, first int }
 
 func (c *counter) add(line int) {
-	if c.n++; c.n == 1 {
+	c.n++
+	if c.n == 1 {
 		c.first = line
 	}
 }
@@ -86,7 +90,8 @@ func (r *reader) Close() error            { return r.text.Close() }
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
 	o := r.table.Complete(r.options)
-	if o.Encoding = r.text.Encoding(); !r.d.blanks {
+	o.Encoding = r.text.Encoding()
+	if !r.d.blanks {
 		o.Delimiter = r.d.Delimiter
 	}
 	o.SkipInitialSpace = r.d.SkipInitialSpace
@@ -103,15 +108,18 @@ func (r *reader) Options() rows.Options {
 func (r *reader) Notes() []string {
 	notes := slices.Concat(r.text.Notes(), r.notes, r.table.Notes())
 	if r.surplus.n > 0 {
-		notes = append(notes, fmt.Sprintf("in %s, the first in line %d, there are more values than columns; the additional values are blank and left out",
+		notes = append(notes, fmt.Sprintf("in %s, the first in line %d, there are more values than columns; the "+
+			"additional values are blank and left out",
 			herb.Plural(r.surplus.n, "record", "records"), r.surplus.first))
 	}
 	if n := r.fixed.longer; n.n > 0 {
-		notes = append(notes, fmt.Sprintf("longer than all widths together: %s, the first is line %d; the last column has the rest of the line",
+		notes = append(notes, fmt.Sprintf("longer than all widths together: %s, the first is line %d; the last "+
+			"column has the rest of the line",
 			herb.Plural(n.n, "line", "lines"), n.first))
 	}
 	if n := r.fixed.crossing; n.n > 0 {
-		notes = append(notes, fmt.Sprintf("in %s, the first in line %d, no blank is between two columns; correct widths if a value is cut",
+		notes = append(notes, fmt.Sprintf("in %s, the first in line %d, no blank is between two columns; correct "+
+			"widths if a value is cut",
 			herb.Plural(n.n, "record", "records"), n.first))
 	}
 	return notes
@@ -159,11 +167,15 @@ func (r *reader) readRow() (table.Row, error) {
 				}
 				continue
 			}
-			row.Invalid = herb.Invalidf("line %d: the line begins with %s like the comments above the header, but has %d values and the header %d; "+
-				"set comment=%s if it is a comment, or skip=N to skip only the lines above the header", row.Line, r.comment, r.width, r.columns, r.comment)
+			row.Invalid = herb.Invalidf(
+				"line %d: the line begins with %s like the comments above the header, but has %d values and the "+
+					"header %d; "+
+					"set comment=%s if it is a comment, or skip=N to skip only the lines above the header", row.Line,
+				r.comment, r.width, r.columns, r.comment)
 		case r.width < r.columns && r.table.HasRowNames():
-			row.Invalid = herb.Invalidf("line %d: there are %d values but %d columns, the first of which is for row names; "+
-				"add the missing value, or name all columns in the header", row.Line, r.width, r.columns)
+			row.Invalid = herb.Invalidf(
+				"line %d: there are %d values but %d columns, the first of which is for row names; "+
+					"add the missing value, or name all columns in the header", row.Line, r.width, r.columns)
 		case r.width < r.columns:
 		case r.width > len(row.Cells) || row.Width() > r.columns:
 			row.Invalid = r.tooMany()
@@ -189,7 +201,9 @@ func (r *reader) tooMany() error {
 		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.Delimiter)))
 	}
 	if r.hasHeader() && len(r.options.HeaderRows) == 0 {
-		remedy += ", or set header=N or skip=N if another line names the columns, header=none if no line does, delimiter if values are split wrongly"
+		remedy += ", or set header=N or skip=N if another line names the columns, header=none if no line does, " +
+			"delimiter if values are split wrongly"
 	}
-	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.record.Line, r.width, subject, r.columns, remedy)
+	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.record.Line, r.width, subject,
+		r.columns, remedy)
 }

@@ -31,11 +31,13 @@ func (r *reader) start(extension string) error {
 	if !all && charset.CountLines(text) < 10 {
 		text, all = r.text.Peek(longSampleBytes)
 	}
-	best, above := r.detectReading(sample{text: text, all: all, line: r.next, options: o, tabular: slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
+	best, above := r.detectReading(sample{text: text, all: all, line: r.next, options: o,
+		tabular: slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
 	case !r.d.separates() && best.isSpaced():
-		r.note("each line is one value; set widths to the widths of the columns, such as widths=10,20,8, if there are several")
+		r.note("each line is one value; set widths to the widths of the columns, such as widths=10,20,8, if there " +
+			"are several")
 	case r.d.blanks:
 		r.note("values are separated by runs of blanks")
 	case r.d.SkipInitialSpace != o.SkipInitialSpace:
@@ -80,7 +82,8 @@ func (r *reader) detectReading(s sample) (best reading, above []table.Row) {
 	best = s.detect(d)
 	if size := recordsIn(text[:len(text)-len(s.text)], best); size < len(text)-len(s.text) {
 		lines, last = charset.CountLines(text[:size]), nil
-		if s.text, s.line = text[size:], from+lines; lines == 0 {
+		s.text, s.line = text[size:], from+lines
+		if lines == 0 {
 			r.comment, d.Comment = "", r.d.Comment
 		}
 		best = s.detect(d)
@@ -94,7 +97,8 @@ func (r *reader) detectReading(s sample) (best reading, above []table.Row) {
 	case l.First > 0:
 		lines = best.records[l.First].Line - from
 	case isComment:
-		if lines--; lines == 0 {
+		lines--
+		if lines == 0 {
 			r.comment = ""
 		}
 		best.records, best.found = nil, table.Header{End: 1} // the header is known
@@ -151,7 +155,8 @@ func recordsIn(comments []byte, below reading) int {
 		case len(row.records) != 1 || row.header != below.header || !isText:
 			found, n = len(comments), 0
 		default:
-			if n++; n == 1 {
+			n++
+			if n == 1 {
 				found = len(comments) - len(rest)
 			}
 		}
@@ -195,7 +200,8 @@ func (r *reader) readHeader(best reading, above []table.Row) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if r.pending = err == nil; r.pending {
+		r.pending = err == nil
+		if r.pending {
 			in.Width = max(len(r.record.Cells), table.CommonWidth(best.records))
 		}
 	} else {
@@ -209,7 +215,8 @@ func (r *reader) readHeader(best reading, above []table.Row) error {
 			lines = []int{0} // the next record
 		}
 		var err error
-		if header, err = r.readHeaderRows(lines); err != nil {
+		header, err = r.readHeaderRows(lines)
+		if err != nil {
 			return err
 		}
 	}
@@ -228,7 +235,8 @@ func (r *reader) readHeader(best reading, above []table.Row) error {
 // readHeaderRows reads the records at some lines, 0 for the next one, which name the columns.
 func (r *reader) readHeaderRows(lines []int) (header []table.Row, err error) {
 	for _, line := range lines {
-		if err = r.skipTo(line, "between the rows of the header"); err == nil {
+		err = r.skipTo(line, "between the rows of the header")
+		if err == nil {
 			err = r.readRecord()
 		}
 		switch {

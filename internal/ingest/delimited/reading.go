@@ -96,7 +96,8 @@ func (r *reading) locateHeader(s sample) {
 	r.measure(0)
 	width := table.CommonWidth(r.records)
 	in := r.sample()
-	in.AtTop = o.Skip > 0 || len(o.HeaderRows) > 0 || o.Header == rows.HeaderNone || d.blanks || !d.separates() || width < 2 || s.isProse(d)
+	in.AtTop = o.Skip > 0 || len(o.HeaderRows) > 0 || o.Header == rows.HeaderNone || d.blanks || !d.separates() ||
+		width < 2 || s.isProse(d)
 	switch {
 	case !s.all && len(r.records) == 1 && o.Header != rows.HeaderNone: // a long line, with nothing to compare it with
 		r.found = table.Header{End: 1}
@@ -105,7 +106,8 @@ func (r *reading) locateHeader(s sample) {
 		r.found = table.Header{End: 1}
 	default:
 		r.found = table.Detect(in, o)
-		if r.measure(r.found.First); r.found.First > 0 && !r.fits() {
+		r.measure(r.found.First)
+		if r.found.First > 0 && !r.fits() {
 			in.AtTop = true
 			r.measure(0)
 			r.found = table.Detect(in, o)
@@ -120,7 +122,8 @@ func (r *reading) add(c *scanner) {
 		if v.quoted {
 			quoted++
 			r.protects = r.protects || bytes.ContainsAny(raw[v.start:v.end], "\r\n"+string(rune(c.d.Delimiter)))
-		} else if value := bytes.TrimLeft(raw[v.start:v.end], " "); len(value) < v.end-v.start && len(value) > 0 && value[0] == c.d.Quote {
+		} else if value := bytes.TrimLeft(raw[v.start:v.end], " "); len(value) < v.end-v.start && len(value) > 0 &&
+			value[0] == c.d.Quote {
 			r.spacedQuotes = true
 		}
 	}
@@ -151,7 +154,8 @@ func (r *reading) measure(start int) {
 			r.exceeds = true
 			continue
 		}
-		if r.delimiters += min(len(rec.Cells), r.header) - 1; len(rec.Cells) >= width {
+		r.delimiters += min(len(rec.Cells), r.header) - 1
+		if len(rec.Cells) >= width {
 			r.fitting++
 		}
 	}
@@ -203,7 +207,8 @@ func (r *reading) hasRowNames() bool {
 		}
 		numbers = numbers && value.KindOf(rec.Cells[0]) == value.Text
 	}
-	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points || r.hasDecimals() || r.hasWholeNumbers()))
+	return last && (r.quotedNames == r.total || sequence || r.header > 1 &&
+		(r.dialect.Delimiter != ',' || numbers && points || r.hasDecimals() || r.hasWholeNumbers()))
 }
 
 // hasWholeNumbers reports whether all columns but the first one are whole numbers, at least three,

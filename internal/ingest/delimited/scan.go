@@ -92,12 +92,14 @@ func (s *scanner) readRecord() error {
 		}
 		raw := s.text.Bytes()[:s.size]
 		s.next = s.record.Line + charset.CountLines(raw)
-		isBlank := len(s.spans) == 1 && s.spans[0] == (span{}) || s.width == 1 && s.d.Delimiter != 0 && len(bytes.TrimSpace(raw)) == 0
+		isBlank := len(s.spans) == 1 && s.spans[0] == (span{}) || s.width == 1 && s.d.Delimiter != 0 &&
+			len(bytes.TrimSpace(raw)) == 0
 		if len(s.spans) == 0 || isBlank {
 			s.record.Gap = true // a blank line
 			continue
 		}
-		s.record.End, s.record.Cells, s.record.Blank = s.next-1, s.record.Cells[:0], s.width > 1 && s.width == len(s.spans)
+		s.record.End, s.record.Cells, s.record.Blank = s.next-1, s.record.Cells[:0], s.width > 1 &&
+			s.width == len(s.spans)
 		for _, v := range s.spans {
 			cell := raw[v.start:v.end]
 			s.record.Blank = s.record.Blank && !v.quoted && len(cell) == 0
@@ -140,7 +142,8 @@ func cutLine(b []byte) (line, rest []byte, found bool) {
 	if i == len(b) {
 		return b, nil, false
 	}
-	if rest = b[i+1:]; b[i] == '\r' {
+	rest = b[i+1:]
+	if b[i] == '\r' {
 		rest = bytes.TrimPrefix(rest, []byte("\n"))
 	}
 	return b[:i], rest, true
@@ -163,7 +166,8 @@ func (s *scanner) skipTo(line int, reason string) error {
 // window is made longer and the record scanned again, so that scan need not resume.
 func (s *scanner) measure(scan func(buf []byte) (size int, err error)) (err error) {
 	for s.last = false; ; s.last = !s.text.More() {
-		if s.size, err = scan(s.text.Bytes()); err != errShort {
+		s.size, err = scan(s.text.Bytes())
+		if err != errShort {
 			return err
 		}
 	}
@@ -194,7 +198,8 @@ func (s *scanner) scan(buf []byte) (size int, err error) {
 		}
 		switch {
 		case pos < len(buf) && buf[pos] == s.d.Quote && s.d.Quote != 0:
-			if pos, err = s.quotedValue(buf, pos); err != nil {
+			pos, err = s.quotedValue(buf, pos)
+			if err != nil {
 				return 0, err
 			}
 		case s.d.blanks && (pos == len(buf) || buf[pos] == '\n' || buf[pos] == '\r'): // blanks at the end of a line
@@ -253,7 +258,8 @@ func (s *scanner) quotedValue(buf []byte, open int) (end int, err error) {
 		}
 		v.escaped = true
 	}
-	if v.end = pos - 1; s.spanned == 0 && bytes.ContainsAny(buf[open:pos], "\r\n") {
+	v.end = pos - 1
+	if s.spanned == 0 && bytes.ContainsAny(buf[open:pos], "\r\n") {
 		s.spanned = s.record.Line + charset.CountLines(buf[:open])
 	}
 	switch {
@@ -269,7 +275,9 @@ func (s *scanner) quotedValue(buf []byte, open int) (end int, err error) {
 	if closed > opened {
 		where = fmt.Sprintf(" that ends in line %d", closed)
 	}
-	return 0, herb.Invalidf("line %d: text follows the closing quote of a value%s; write a quote inside a value twice (%s)%s", opened, where, q+q, s.earlier(opened))
+	return 0, herb.Invalidf(
+		"line %d: text follows the closing quote of a value%s; write a quote inside a value twice (%s)%s", opened,
+		where, q+q, s.earlier(opened))
 }
 
 // isLiteral reports whether the quote at open, which is not closed in its line, is data. It is if
@@ -303,7 +311,8 @@ func (s *scanner) isLiteral(buf []byte, open int) (bool, error) {
 // add appends a value to the record. Values beyond the first that the largest possible table lacks
 // are only counted.
 func (s *scanner) add(v span) {
-	if s.width++; s.width <= rows.MaxColumns+1 {
+	s.width++
+	if s.width <= rows.MaxColumns+1 {
 		s.spans = append(s.spans, v)
 	}
 }
@@ -349,14 +358,17 @@ func (s *scanner) failure(open int) error {
 	quoteLine := line + charset.CountLines(buf[:max(open, 0)])
 	switch err := s.text.Err(); {
 	case err == charset.ErrTooLong && open >= 0:
-		return herb.Invalidf("line %d: the record is longer than %s; is the quote opened in line %d never closed?", line, herb.FormatBytes(int64(len(buf))), quoteLine)
+		return herb.Invalidf("line %d: the record is longer than %s; is the quote opened in line %d never closed?",
+			line, herb.FormatBytes(int64(len(buf))), quoteLine)
 	case err == charset.ErrTooLong:
-		return herb.Invalidf("line %d: the record is longer than %s, the maximum", line, herb.FormatBytes(int64(len(buf))))
+		return herb.Invalidf("line %d: the record is longer than %s, the maximum", line,
+			herb.FormatBytes(int64(len(buf))))
 	case err != nil:
 		return err
 	}
 	s.openEnded = true
-	return herb.Invalidf("line %d: the quote opened here is never closed; end the value with a quote%s", quoteLine, s.earlier(quoteLine))
+	return herb.Invalidf("line %d: the quote opened here is never closed; end the value with a quote%s", quoteLine,
+		s.earlier(quoteLine))
 }
 
 // earlier names the first quote whose value has several lines, which may be the one that is not

@@ -42,7 +42,8 @@ type Options struct {
 // as a file that the publisher has to create. notes are remarks about the files for the publisher.
 // The sources that can be read are described even if there is an error about others; if there are
 // none, nothing is written.
-func Write(ctx context.Context, out io.Writer, path string, set descriptor.Set, opts Options) (notes []string, err error) {
+func Write(ctx context.Context, out io.Writer, path string, set descriptor.Set, opts Options) (notes []string,
+	err error) {
 	folder := filepath.Clean(path)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		folder = filepath.Dir(folder)
@@ -66,7 +67,8 @@ func Write(ctx context.Context, out io.Writer, path string, set descriptor.Set, 
 		if err != nil && ctx.Err() != nil {
 			return nil, err
 		}
-		if set.Fail(err); err == nil {
+		set.Fail(err)
+		if err == nil {
 			w.Add(resource)
 			notes = append(notes, remarks...)
 		}
@@ -92,7 +94,8 @@ func namespaceOf(folder string, sources []descriptor.Source) string {
 }
 
 // describe reads a source and returns its resource, with notes for the publisher.
-func describe(ctx context.Context, s descriptor.Source, name, folder string, opts ingest.Options) (resource descriptor.Resource, notes []string, err error) {
+func describe(ctx context.Context, s descriptor.Source, name, folder string, opts ingest.Options) (
+	resource descriptor.Resource, notes []string, err error) {
 	defer s.Release()
 	t, err := ingest.Inspect(ctx, s, opts)
 	if err != nil {
@@ -102,8 +105,10 @@ func describe(ctx context.Context, s descriptor.Source, name, folder string, opt
 	for _, w := range t.Dataset.Report.Notes {
 		notes = append(notes, s.Name(0)+": "+w)
 	}
-	resource = descriptor.Resource{Name: name, Source: t.Source, Fields: slices.Clone(t.Dataset.Fields), PrimaryKey: t.Dataset.PrimaryKey}
-	if resource.Samples, err = sampleValues(ctx, t); err != nil {
+	resource = descriptor.Resource{Name: name, Source: t.Source, Fields: slices.Clone(t.Dataset.Fields),
+		PrimaryKey: t.Dataset.PrimaryKey}
+	resource.Samples, err = sampleValues(ctx, t)
+	if err != nil {
 		return resource, nil, err
 	}
 	for i := range resource.Fields {
@@ -115,7 +120,8 @@ func describe(ctx context.Context, s descriptor.Source, name, folder string, opt
 	detected.Description = s.Description
 	if s.DisplayName != "" {
 		detected.Path = filepath.Join(folder, name+"."+detected.Format)
-		notes = append(notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
+		notes = append(notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s",
+			filepath.Base(detected.Path)))
 	}
 	resource.Title = cmp.Or(s.Title, titleOf(descriptor.Stem(cmp.Or(detected.Entry, detected.Path))))
 	return resource, notes, locate(&resource, folder)
@@ -152,11 +158,13 @@ func sampleValues(ctx context.Context, t *ingest.Table) ([][]string, error) {
 			return nil, err
 		}
 		for i, v := range r {
-			if v != "" && len(out[i]) < maxSamples && utf8.RuneCountInString(v) <= maxSample && !slices.Contains(out[i], v) {
+			if v != "" && len(out[i]) < maxSamples && utf8.RuneCountInString(v) <= maxSample &&
+				!slices.Contains(out[i], v) {
 				out[i] = append(out[i], v)
 			}
 		}
-		if n++; n == sampledRecords {
+		n++
+		if n == sampledRecords {
 			break
 		}
 	}

@@ -31,7 +31,8 @@ func newFinder() *discover.Finder {
 func write(t *testing.T, path string, yaml bool) ([]byte, error) {
 	t.Helper()
 	var b bytes.Buffer
-	_, err := describe.Write(t.Context(), &b, path, newFinder().Discover(t.Context(), []string{path}), describe.Options{YAML: yaml})
+	_, err := describe.Write(t.Context(), &b, path, newFinder().Discover(t.Context(), []string{path}),
+		describe.Options{YAML: yaml})
 	return b.Bytes(), err
 }
 
@@ -98,21 +99,32 @@ func TestDescribe(t *testing.T) {
 		rowstest.WriteFile(t, dir, filepath.Base(f), string(content))
 		dirs[filepath.Base(f)] = dir
 	}
-	dirs["several files"] = rowstest.Folder(t, "a.csv=x;Ärger mit #1\n1;\"a\nb\"\n", "unit_prices.ndjson={\"y\":\"1\",\"null\":\"yes\",\"a: b\":\"- x\",\"\\u0007\":\"007\",\"c\\r\\nd\":\"1\",\" e\\u2028 \\n\":\"1\",\"\\u0085\\ufeff\":\"\\r\"}\n",
+	dirs["several files"] = rowstest.Folder(t, "a.csv=x;Ärger mit #1\n1;\"a\nb\"\n",
+		"unit_prices.ndjson={\"y\":\"1\",\"null\":\"yes\",\"a: b\":\"- x\",\"\\u0007\":\"007\",\"c\\r\\nd\":\"1\",\" "+
+			"e\\u2028 \\n\":\"1\",\"\\u0085\\ufeff\":\"\\r\"}\n",
 		"c.tsv=true\tdate\nno\t2024-02-29\n", "empty.json=[]")
-	dirs["notations"] = rowstest.Folder(t, "a.csv=price;rate;day;when;ok;flag;n;code\n1.234,50 €;5%;31/12/2024;2024-01-01T10:00:00Z;yes;true;NA;007\n"+
-		"2,00 €;12%;01/02/2024;2024-01-02T10:00:00+01:00;no;false;1;008\n1.000.000,00 €;7%;;;;;2;009\n")
+	dirs["notations"] = rowstest.Folder(t,
+		"a.csv=price;rate;day;when;ok;flag;n;code\n1.234,50 €;5%;31/12/2024;2024-01-01T10:00:00Z;yes;true;NA;007\n"+
+			"2,00 €;12%;01/02/2024;2024-01-02T10:00:00+01:00;no;false;1;008\n1.000.000,00 €;7%;;;;;2;009\n")
 	dirs["notations of dates and lists"] = rowstest.Folder(t, "a.csv=day,when,subjects,seen\n"+
-		strings.Repeat("1/15/18,5/14/2009 6:01:24 PM,\"[\"\"boat, sailing\"\"]\",12\n5/16/2014,5/15/2009 6:01:24 PM,\"[\"\"church\"\"]\",-\n", 60)+
+		strings.Repeat("1/15/18,5/14/2009 6:01:24 PM,\"[\"\"boat, sailing\"\"]\",12\n5/16/2014,5/15/2009 6:01:24 "+
+			"PM,\"[\"\"church\"\"]\",-\n", 60)+
 		"1/15/18,5/14/2009 6:01:24 PM,,unknown\n", `b.json=[{"a":["x"]},{"a":["y, z"]}]`)
-	dirs["archive"] = rowstest.Folder(t, "a.zip="+rowstest.Zip(t, "t/stops.txt=id,name,zone\na,Harbour,1\nb,Market,2\n", "t/agency.txt=id,name,url\nx,Bus,y\n",
+	dirs["archive"] = rowstest.Folder(t, "a.zip="+rowstest.Zip(t, "t/stops.txt=id,name,zone\na,Harbour,1\nb,Market,2\n",
+		"t/agency.txt=id,name,url\nx,Bus,y\n",
 		`t/b.json={"p":[{"id":1},{"id":2}],"q":[{"id":3},{"id":4}]}`), "履歴.csv=a,b\n1,2\n")
-	dirs["archive of texts"] = rowstest.Folder(t, "a.zip="+rowstest.Zip(t, "t/stops.txt=id,name,zone\na,Harbour,1\nb,Market,2\n", "t/agency.txt=id,name,url\nx,Bus,y\n"))
-	dirs["layout of text"] = rowstest.Folder(t, "a.csv=Report of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n3,ivy,4\n", "b.csv=# exported\nid,name\n1,a\n2,b\n",
-		"c.csv=1,2024-01-01,a\n2,2024-01-02,b\n3,2024-01-03,c\n", "d.dat=id  name  price\n1   fern  2\n2   moss  3\n3   ivy   4\n",
+	dirs["archive of texts"] = rowstest.Folder(t,
+		"a.zip="+rowstest.Zip(t, "t/stops.txt=id,name,zone\na,Harbour,1\nb,Market,2\n",
+			"t/agency.txt=id,name,url\nx,Bus,y\n"))
+	dirs["layout of text"] = rowstest.Folder(t, "a.csv=Report of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n3,ivy,4\n",
+		"b.csv=# exported\nid,name\n1,a\n2,b\n",
+		"c.csv=1,2024-01-01,a\n2,2024-01-02,b\n3,2024-01-03,c\n",
+		"d.dat=id  name  price\n1   fern  2\n2   moss  3\n3   ivy   4\n",
 		`e.json={"nodes":[{"id":1},{"id":2}],"edges":[{"a":1,"b":2},{"a":2,"b":1}]}`)
-	dirs["rows around a table"] = rowstest.Folder(t, "a.csv=,x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n\nNote: x\n",
-		"b.csv=T\n\nid,n,m\n,kg,%\na,1,2\nid,n,m\nb,3,4\n,,\n\"Note: x\n\n\"\n", "c.csv=id,n\na,1\nb,2\nid,n\nc,3\nSource: x\n")
+	dirs["rows around a table"] = rowstest.Folder(t,
+		"a.csv=,x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n\nNote: x\n",
+		"b.csv=T\n\nid,n,m\n,kg,%\na,1,2\nid,n,m\nb,3,4\n,,\n\"Note: x\n\n\"\n",
+		"c.csv=id,n\na,1\nb,2\nid,n\nc,3\nSource: x\n")
 	for name, dir := range dirs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,7 +152,8 @@ func TestDescribe(t *testing.T) {
 
 func TestDescribe_Content(t *testing.T) {
 	t.Parallel()
-	dir := rowstest.Folder(t, "sub/unit_prices.csv=itemId;net price\n1;2.50\n2;3\n", "x.csv=a,b\n1,\n", "datapackage.json=", "bad.csv=\"a\n")
+	dir := rowstest.Folder(t, "sub/unit_prices.csv=itemId;net price\n1;2.50\n2;3\n", "x.csv=a,b\n1,\n",
+		"datapackage.json=", "bad.csv=\"a\n")
 	got, err := write(t, dir, false)
 	if err == nil || !strings.Contains(err.Error(), "bad.csv: line 1: the quote opened here is never closed") {
 		t.Errorf("got error %v", err)
@@ -157,12 +170,14 @@ func TestDescribe_Content(t *testing.T) {
 		`]},"herbarium":{"access":"open"}},` +
 		`{"name":"sub-unit_prices","type":"table","title":"Unit prices","path":"sub/unit_prices.csv","format":"csv","dialect":{"delimiter":";"},` +
 		`"schema":{"fields":[{"name":"itemId","title":"Item ID","type":"number","example":"1",` + flags +
-		`,{"name":"net price","title":"Net price","type":"number","example":"2.50",` + flags + `]},"herbarium":{"access":"open"}}]}`
+		`,{"name":"net price","title":"Net price","type":"number","example":"2.50",` + flags +
+		`]},"herbarium":{"access":"open"}}]}`
 	if diff := cmp.Diff(want, compact.String()); diff != "" {
 		t.Errorf("descriptor (-want +got):\n%s", diff)
 	}
 	for _, path := range []string{"none", "sub/none.csv"} {
-		if got, err := write(t, filepath.Join(dir, path), false); herb.CodeOf(err) != herb.CodeNotFound || len(got) > 0 {
+		if got, err := write(t, filepath.Join(dir, path), false); herb.CodeOf(err) != herb.CodeNotFound ||
+			len(got) > 0 {
 			t.Errorf("%s: got %s, error %v", path, got, err)
 		}
 	}
@@ -235,7 +250,9 @@ resources:
 // TestDescribe_Titles makes titles from the names of columns.
 func TestDescribe_Titles(t *testing.T) {
 	t.Parallel()
-	content, err := write(t, rowstest.Folder(t, "x.csv=itemID,unit_price,unitPrice,netPriceEUR,Net Price,isbn,--,été\n1,2,3,4,5,6,7,8\n"), false)
+	content, err := write(t,
+		rowstest.Folder(t, "x.csv=itemID,unit_price,unitPrice,netPriceEUR,Net Price,isbn,--,été\n1,2,3,4,5,6,7,8\n"),
+		false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +268,8 @@ func TestDescribe_Titles(t *testing.T) {
 	for _, f := range got.Resources[0].Schema.Fields {
 		titles = append(titles, f.Title)
 	}
-	if diff := cmp.Diff([]string{"Item ID", "Unit price", "Unit price", "Net price EUR", "", "ISBN", "", "Été"}, titles); diff != "" {
+	if diff := cmp.Diff([]string{"Item ID", "Unit price", "Unit price", "Net price EUR", "", "ISBN", "", "Été"},
+		titles); diff != "" {
 		t.Errorf("titles (-want +got):\n%s", diff)
 	}
 }
@@ -259,7 +277,8 @@ func TestDescribe_Titles(t *testing.T) {
 // TestDescribe_Descriptor describes what a descriptor says and compares what is read from both.
 func TestDescribe_Descriptor(t *testing.T) {
 	t.Parallel()
-	dir := rowstest.Folder(t, "a.csv=id|s|when\n1|p|NA\n2|q|2024-01-01\n", `datapackage.json={"name":"n","resources":[{"name":"r","path":"a.csv","title":"T",
+	dir := rowstest.Folder(t, "a.csv=id|s|when\n1|p|NA\n2|q|2024-01-01\n",
+		`datapackage.json={"name":"n","resources":[{"name":"r","path":"a.csv","title":"T",
 		"description":"D","dialect":{"delimiter":"|","commentChar":"#","headerRows":[1]},
 		"schema":{"primaryKey":"no","missingValues":["NA"],"fields":[{"name":"no","herbarium":{"from":"id","weight":2,"searchable":true}},
 			{"name":"when","description":"W","missingValues":["NA","x"],"herbarium":{}}]},
@@ -298,8 +317,10 @@ func valid(t *testing.T, descriptor []byte) {
 // TestDescribe_Text writes odd names and values as YAML and compares those that are read from it.
 func TestDescribe_Text(t *testing.T) {
 	t.Parallel()
-	parts := []string{"a", "b c", "-", " ", ":", "#", "\n", "\t", "'", `"`, "{", "]", ",", "0", ".5", "é", "\u2028", "\u0085", "\r", "true", "yes", "Null", "~", "|", ">", "?",
-		"%", "&", "*", "!", "_", `\`, strings.Repeat("long", 200), "\ufeff", "😀", "e5", "0x1", "12:30", "2024-01-01", "\x07", "<<", "="}
+	parts := []string{"a", "b c", "-", " ", ":", "#", "\n", "\t", "'", `"`, "{", "]", ",", "0", ".5", "é", "\u2028",
+		"\u0085", "\r", "true", "yes", "Null", "~", "|", ">", "?",
+		"%", "&", "*", "!", "_", `\`, strings.Repeat("long", 200), "\ufeff", "😀", "e5", "0x1", "12:30", "2024-01-01",
+		"\x07", "<<", "="}
 	random := rand.New(rand.NewPCG(testseed.Seed(t), 0))
 	word := func() (s string) {
 		for range 1 + random.IntN(4) {
@@ -318,8 +339,10 @@ func TestDescribe_Text(t *testing.T) {
 			include[name] = []string{word(), record[name]}
 		}
 		text, err := json.Marshal(map[string]any{"name": "n", "resources": []any{map[string]any{
-			"name": "r", "title": word(), "description": word(), "data": []any{record}, "schema": map[string]any{"missingValues": []string{"", word()}},
-			"herbarium": map[string]any{"access": "open", "include": include, "expectations": []any{map[string]any{"query": "??" + word(), "min": 0, "first": first}}},
+			"name": "r", "title": word(), "description": word(), "data": []any{record},
+			"schema": map[string]any{"missingValues": []string{"", word()}},
+			"herbarium": map[string]any{"access": "open", "include": include,
+				"expectations": []any{map[string]any{"query": "??" + word(), "min": 0, "first": first}}},
 		}}})
 		if err != nil {
 			t.Fatal(err)
@@ -331,7 +354,8 @@ func TestDescribe_Text(t *testing.T) {
 		}
 		rowstest.WriteFile(t, dir, "again.yaml", string(content))
 		want, got := find(t, dir), find(t, dir+"/again.yaml")
-		ignore := cmpopts.IgnoreFields(descriptor.Source{}, "Descriptor", "Settings", "Path", "Fields", "Input", "Dialect")
+		ignore := cmpopts.IgnoreFields(descriptor.Source{}, "Descriptor", "Settings", "Path", "Fields",
+			"Input", "Dialect")
 		if diff := cmp.Diff(want, got, ignore, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("sources (-want +got):\n%s\n%s", diff, content)
 		}

@@ -35,8 +35,9 @@ func readConstraints(s *Source, n node, f *FieldSetting) {
 	}
 	for _, name := range n.names() {
 		if !slices.Contains(known, name) {
-			s.Notes = append(s.Notes, fmt.Sprintf("field %q: the constraint %q is unknown and not checked; constraints: %s",
-				rows.Clip(f.Name), rows.Clip(name), rows.JoinNames(known)))
+			s.Notes = append(s.Notes,
+				fmt.Sprintf("field %q: the constraint %q is unknown and not checked; constraints: %s",
+					rows.Clip(f.Name), rows.Clip(name), rows.JoinNames(known)))
 		}
 	}
 }

@@ -78,7 +78,8 @@ func parseContent(content []byte) (any, error) {
 }
 
 func tooLarge(limit int64) error {
-	return herb.Invalidf("the descriptor is larger than %s; move large parts to files next to it", herb.FormatBytes(limit))
+	return herb.Invalidf("the descriptor is larger than %s; move large parts to files next to it",
+		herb.FormatBytes(limit))
 }
 
 func parseFile(dir file.Dir, path string) (any, error) {
@@ -154,13 +155,16 @@ func (p *packageReader) read(in file.Dir) error {
 	if err != nil {
 		return err
 	}
-	if p.root = p.folder; in.Path() != "" && p.folder != in.Path() {
+	p.root = p.folder
+	if in.Path() != "" && p.folder != in.Path() {
 		p.root = in.Path()
-		if p.base, err = in.Rel(p.folder); err != nil {
+		p.base, err = in.Rel(p.folder)
+		if err != nil {
 			return err
 		}
 	}
-	if p.dir, err = in.Sub(p.folder); err != nil {
+	p.dir, err = in.Sub(p.folder)
+	if err != nil {
 		return err
 	}
 	defer p.dir.Close()
@@ -218,12 +222,14 @@ func (p *packageReader) resource(n node, position int) (s Source) {
 		return s
 	}
 	name := ""
-	notes := n.bind([]binding{{"name", &name}, {"innerpath", &s.Entry}}, "path", "url", "data", "title", "description", "format", "mediatype", "encoding",
+	notes := n.bind([]binding{{"name", &name}, {"innerpath", &s.Entry}}, "path", "url", "data", "title", "description",
+		"format", "mediatype", "encoding",
 		"compression", "type", "profile", "schema", "dialect", "layout", Own)
 	s.Notes = slices.Concat(p.notes, notes)
 	n.checkAnnotations()
 	for _, read := range []func(*Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
-		if read(&s, n); p.err != nil {
+		read(&s, n)
+		if p.err != nil {
 			return s
 		}
 	}
@@ -375,7 +381,8 @@ func (p *packageReader) findFile(n node) string {
 	}
 	switch {
 	case errors.Is(err, file.ErrEscapes):
-		n.fail("is %q, a link that leads out of the folder of the descriptor; put the file itself there", rows.Clip(local))
+		n.fail("is %q, a link that leads out of the folder of the descriptor; put the file itself there",
+			rows.Clip(local))
 	case err != nil:
 		n.record(err)
 	case !info.Mode().IsRegular():

@@ -16,7 +16,8 @@ func TestDocument_dialect(t *testing.T) {
 	t.Parallel()
 	const resource = `{"resources":[{"name":"p","layout":{"headerRows":[2],"x":1},"encoding":"utf-8","dialect":{"csv":{"delimiter":";"},"json":{"property":"a"},` +
 		`"quoteChar":"","header":true,"skipRows":["#",7],"commentRows":[3],"y":{"z":1.50}}}]}`
-	whole := rows.Options{Encoding: "utf-8", Delimiter: ';', Table: "a", NoQuote: true, Header: rows.HeaderPresent, HeaderRows: []int{2}, Comment: "#", CommentRows: []int{3, 7}}
+	whole := rows.Options{Encoding: "utf-8", Delimiter: ';', Table: "a", NoQuote: true, Header: rows.HeaderPresent,
+		HeaderRows: []int{2}, Comment: "#", CommentRows: []int{3, 7}}
 	for _, tt := range []struct {
 		name, in string
 		read     rows.Options
@@ -26,13 +27,15 @@ func TestDocument_dialect(t *testing.T) {
 		{"nothing", `{"resources":[{"name":"p"}]}`, rows.Options{}, func(*rows.Options) {}, `{"name":"p"}`},
 		{"all", `{"resources":[{"name":"p"}]}`, rows.Options{}, func(o *rows.Options) {
 			*o = rows.Options{
-				Table: "t", Encoding: "utf-16", Delimiter: '\t', Quote: '|', NoDoubleQuote: true, Escape: '!', SkipInitialSpace: true, Comment: "//", CommentRows: []int{4},
+				Table: "t", Encoding: "utf-16", Delimiter: '\t', Quote: '|', NoDoubleQuote: true, Escape: '!',
+				SkipInitialSpace: true, Comment: "//", CommentRows: []int{4},
 				Skip: 2, Null: "-", HeaderRows: []int{1, 2}, HeaderJoin: "_", ItemKeys: []string{"a"},
 			}
 		}, `{"dialect":{"commentChar":"//","commentRows":[4],"delimiter":"\t","doubleQuote":false,"escapeChar":"!","headerJoin":"_","headerRows":[1,2],"itemKeys":["a"],` +
 			`"nullSequence":"-","quoteChar":"|","skipInitialSpace":true,"skipRows":2,"table":"t"},"encoding":"utf-16","name":"p"}`},
-		{"written in one place", resource, whole, func(*rows.Options) {}, `{"dialect":{"commentChar":"#","commentRows":[3,7],"delimiter":";","header":true,"headerRows":[2],"quoteChar":"",` +
-			`"table":"a","y":{"z":1.50}},"encoding":"utf-8","layout":{"x":1},"name":"p"}`},
+		{"written in one place", resource, whole, func(*rows.Options) {},
+			`{"dialect":{"commentChar":"#","commentRows":[3,7],"delimiter":";","header":true,"headerRows":[2],"quoteChar":"",` +
+				`"table":"a","y":{"z":1.50}},"encoding":"utf-8","layout":{"x":1},"name":"p"}`},
 		{"removed", resource, whole, func(o *rows.Options) { *o = rows.Options{Header: rows.HeaderNone} },
 			`{"dialect":{"header":false,"y":{"z":1.50}},"encoding":"utf-8","layout":{"x":1},"name":"p"}`},
 	} {

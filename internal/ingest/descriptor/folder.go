@@ -17,7 +17,8 @@ func (p *packageReader) readFolder(root node) {
 	case misspelled != "":
 		root.fail("has no resources; list at least one under \"resources\"%s", misspelled)
 	case p.access == "":
-		root.fail("has no resources; list at least one under \"resources\", or set only herbarium.access, for all files of the folder")
+		root.fail("has no resources; list at least one under \"resources\", or set only herbarium.access, for all " +
+			"files of the folder")
 	case name.value != nil:
 		name.fail("has no effect without resources, because files are published in the namespace of their folder; " +
 			"remove it, or list the files under \"resources\"")

@@ -18,7 +18,8 @@ func (p *packageReader) format(s *Source, n node, path string) string {
 	checkCompression(n, compression, path)
 	known := strings.Join(FormatNames(p.formats), ", ")
 	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}
-	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
+	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" ||
+		n.member("schema").value != nil
 	if formatName(declared) == "topojson" { // the extension is that of JSON, but shapes refer to each other
 		candidates, tabular = nil, false
 	}
@@ -28,7 +29,8 @@ func (p *packageReader) format(s *Source, n node, path string) string {
 			continue
 		}
 		if i > 0 && declared != "" {
-			s.Notes = append(s.Notes, n.member("format").errorf("is %q, an unknown format; the file is read as %s", rows.Clip(declared), f.Name).Error())
+			s.Notes = append(s.Notes, n.member("format").errorf("is %q, an unknown format; the file is read as %s",
+				rows.Clip(declared), f.Name).Error())
 		}
 		return f.Name
 	}
@@ -44,7 +46,8 @@ func (p *packageReader) format(s *Source, n node, path string) string {
 
 func checkCompression(n node, written, path string) {
 	const remedy = "unpack it next to the descriptor and name the unpacked file, or compress that with gzip or zstd"
-	if !slices.Contains([]string{"", "no", "none", "gz", "gzip", "zst", "zstd", "bz2", "bzip2", "xz", "zip"}, strings.ToLower(written)) {
+	if !slices.Contains([]string{"", "no", "none", "gz", "gzip", "zst", "zstd", "bz2", "bzip2", "xz", "zip"},
+		strings.ToLower(written)) {
 		n.member("compression").fail("is %q, which cannot be read; %s", rows.Clip(written), remedy)
 	}
 	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
@@ -61,12 +64,16 @@ func formatName(s string) string {
 	names := map[string]string{
 		"text/csv": "csv", "application/csv": "csv", "text/comma-separated-values": "csv", "text/x-csv": "csv",
 		"text/tab-separated-values": "tsv", "text/tsv": "tsv", "tab": "tsv",
-		"geojson": "json", "application/json": "json", "text/json": "json", "application/geo+json": "json", "application/vnd.geo+json": "json",
-		"json lines": "ndjson", "jsonlines": "ndjson", "ldjson": "ndjson", "geojsonl": "ndjson", "application/x-ndjson": "ndjson",
-		"application/ndjson": "ndjson", "application/jsonl": "ndjson", "application/x-jsonlines": "ndjson",
+		"geojson": "json", "application/json": "json", "text/json": "json", "application/geo+json": "json",
+		"application/vnd.geo+json": "json",
+		"json lines":               "ndjson", "jsonlines": "ndjson", "ldjson": "ndjson", "geojsonl": "ndjson",
+		"application/x-ndjson": "ndjson",
+		"application/ndjson":   "ndjson", "application/jsonl": "ndjson", "application/x-jsonlines": "ndjson",
 		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-		"application/vnd.apache.parquet":                                    "parquet", "application/x-parquet": "parquet",
-		"application/vnd.sqlite3": "sqlite", "application/x-sqlite3": "sqlite",
+		"application/vnd.apache.parquet":                                    "parquet",
+		"application/x-parquet":                                             "parquet",
+		"application/vnd.sqlite3":                                           "sqlite",
+		"application/x-sqlite3":                                             "sqlite",
 	}
 	return cmp.Or(names[s], s)
 }

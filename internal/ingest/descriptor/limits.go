@@ -30,7 +30,8 @@ func (s Source) checkLimits() error {
 func (f FieldSetting) checkLimits(name string) error {
 	for _, n := range []string{f.Name, f.From} {
 		if len(n) > herb.MaxFieldName {
-			return herb.Invalidf("the name of %s has %d bytes; at most %d are possible", name, len(n), herb.MaxFieldName)
+			return herb.Invalidf("the name of %s has %d bytes; at most %d are possible", name, len(n),
+				herb.MaxFieldName)
 		}
 	}
 	return cmp.Or(
@@ -47,7 +48,8 @@ func (f FieldSetting) checkLimits(name string) error {
 func checkConditions(setting string, conditions []Condition) error {
 	err := herb.CheckCount("the conditions of "+setting, len(conditions), herb.MaxFields)
 	for _, c := range conditions {
-		err = cmp.Or(err, herb.CheckCount(fmt.Sprintf("the values of %.60q in %s", c.Column, setting), len(c.Values), herb.MaxIncluded))
+		err = cmp.Or(err, herb.CheckCount(fmt.Sprintf("the values of %.60q in %s", c.Column, setting), len(c.Values),
+			herb.MaxIncluded))
 	}
 	return err
 }

@@ -91,7 +91,8 @@ func dialectMembers(o *rows.Options, format string) []binding {
 	}
 	return []binding{
 		{"delimiter", custom{func(n node) {
-			if o.Delimiter = n.char(); o.Delimiter != 0 && !ValidDelimiter(o.Delimiter) {
+			o.Delimiter = n.char()
+			if o.Delimiter != 0 && !ValidDelimiter(o.Delimiter) {
 				n.fail("is %q; it must not be a quote", string(rune(o.Delimiter)))
 			}
 		}, func() any { return char(o.Delimiter) }}},
@@ -110,10 +111,12 @@ func dialectMembers(o *rows.Options, format string) []binding {
 			}
 			return new(char(o.Quote))
 		}}},
-		{"escapeChar", &o.Escape}, {"doubleQuote", negated(&o.NoDoubleQuote)}, {"skipInitialSpace", &o.SkipInitialSpace},
+		{"escapeChar", &o.Escape}, {"doubleQuote", negated(&o.NoDoubleQuote)},
+		{"skipInitialSpace", &o.SkipInitialSpace},
 		{"header", custom{func(n node) {
 			var isPresent bool
-			if n.assign(&isPresent); isPresent {
+			n.assign(&isPresent)
+			if isPresent {
 				o.Header = rows.HeaderPresent
 			} else {
 				o.Header = rows.HeaderNone
@@ -130,7 +133,8 @@ func dialectMembers(o *rows.Options, format string) []binding {
 			}
 		}, func() any { return o.HeaderRows }}},
 		{"headerJoin", &o.HeaderJoin}, {"commentChar", &o.Comment}, {"commentRows", &o.CommentRows},
-		{"skipRows", custom{func(n node) { readSkipped(o, n) }, func() any { return o.Skip }}}, {"nullSequence", &o.Null},
+		{"skipRows", custom{func(n node) { readSkipped(o, n) }, func() any { return o.Skip }}},
+		{"nullSequence", &o.Null},
 		{"keys", func(n node) { n.assign(&o.ItemKeys) }}, {"itemKeys", &o.ItemKeys},
 		{"sheetNumber", integer(&o.TableNo, 1)}, table("property"), table("sheetName"), table("table"),
 		{"sheet", func(n node) { // a name or a number
@@ -146,7 +150,8 @@ func dialectMembers(o *rows.Options, format string) []binding {
 // typeMembers are the members of a field that say how its values are written.
 func typeMembers(d *value.Schema) []binding {
 	return []binding{
-		{"type", &d.Type}, {"format", &d.Format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar}, {"bareNumber", negated(&d.NotBare)},
+		{"type", &d.Type}, {"format", &d.Format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar},
+		{"bareNumber", negated(&d.NotBare)},
 		{"delimiter", &d.Delimiter}, {"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues},
 	}
 }
@@ -155,9 +160,11 @@ func typeMembers(d *value.Schema) []binding {
 // the schema.
 func constraintMembers(c *Constraints, unique *bool) []binding {
 	return []binding{
-		{"required", &c.Required}, {"unique", func(n node) { n.assign(unique) }}, {"minimum", &c.Minimum}, {"maximum", &c.Maximum},
+		{"required", &c.Required}, {"unique", func(n node) { n.assign(unique) }}, {"minimum", &c.Minimum},
+		{"maximum", &c.Maximum},
 		{"exclusiveMinimum", &c.ExclusiveMinimum}, {"exclusiveMaximum", &c.ExclusiveMaximum},
-		{"minLength", integer(&c.MinLength, 0)}, {"maxLength", count(&c.MaxLength)}, {"pattern", &c.Pattern}, {"enum", &c.Enum},
+		{"minLength", integer(&c.MinLength, 0)}, {"maxLength", count(&c.MaxLength)}, {"pattern", &c.Pattern},
+		{"enum", &c.Enum},
 	}
 }
 
@@ -173,14 +180,16 @@ func fieldMembers(f *FieldSetting) []binding {
 func settingMembers(s *Source) []binding {
 	return []binding{
 		{"access", custom{func(n node) { s.Access = readAccess(n) }, func() any { return string(s.Access) }}},
-		{"order", custom{func(n node) { s.Order = readOrder(n) }, func() any { return written(orderMembers(&s.Order)) }}},
+		{"order", custom{func(n node) { s.Order = readOrder(n) },
+			func() any { return written(orderMembers(&s.Order)) }}},
 		{"coordinates", custom{func(n node) { s.Coordinates = readCoordinates(n) }, func() any {
 			if s.Coordinates.None {
 				return noCoordinates
 			}
 			return written(coordinatesMembers(&s.Coordinates))
 		}}},
-		{"charts", custom{func(n node) { s.Charts = readCharts(n) }, func() any { return writtenList(s.Charts, chartMembers) }}},
+		{"charts", custom{func(n node) { s.Charts = readCharts(n) },
+			func() any { return writtenList(s.Charts, chartMembers) }}},
 		{"source", custom{func(n node) { s.Settings.Public = readSourceAccess(n) }, func() any {
 			if s.Settings.Public {
 				return "public"
@@ -230,7 +239,8 @@ func orderMembers(o *herb.Order) []binding {
 	return []binding{{"field", &o.Field}, {"order", custom{func(n node) {
 		var direction string
 		n.assign(&direction)
-		if o.Desc = direction == "desc"; !o.Desc && direction != "" && direction != "asc" {
+		o.Desc = direction == "desc"
+		if !o.Desc && direction != "" && direction != "asc" {
 			n.fail("is %q; it must be asc or desc", rows.Clip(direction))
 		}
 	}, func() any {
@@ -245,12 +255,14 @@ func orderMembers(o *herb.Order) []binding {
 func coordinatesMembers(c *Coordinates) []binding {
 	return []binding{
 		{"latitude", &c.Latitude}, {"longitude", &c.Longitude}, {"field", &c.Field},
-		{"notation", custom{func(n node) { n.assign((*string)(&c.Notation)) }, func() any { return string(c.Notation) }}},
+		{"notation", custom{func(n node) { n.assign((*string)(&c.Notation)) },
+			func() any { return string(c.Notation) }}},
 	}
 }
 
 func chartMembers(c *herb.PinnedChart) []binding {
-	return []binding{{"by", custom{func(n node) { c.By = n.texts() }, func() any { return c.By }}}, {"measure", &c.Measure}}
+	return []binding{{"by", custom{func(n node) { c.By = n.texts() }, func() any { return c.By }}},
+		{"measure", &c.Measure}}
 }
 
 func expectationMembers(e *herb.Expectation) []binding {

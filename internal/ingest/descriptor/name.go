@@ -20,8 +20,9 @@ func NewRef(path, namespace, name string) (herb.Ref, error) {
 	ref := herb.Ref{Namespace: slug(namespace), Name: slug(name)}
 	for _, part := range []struct{ given, made string }{{namespace, ref.Namespace}, {name, ref.Name}} {
 		if !herb.ValidName(part.made) {
-			return ref, herb.At(path, herb.Invalidf("cannot name a dataset after %q, because it has no letters and digits; "+
-				"choose another name for the dataset", part.given))
+			return ref, herb.At(path,
+				herb.Invalidf("cannot name a dataset after %q, because it has no letters and digits; "+
+					"choose another name for the dataset", part.given))
 		}
 	}
 	return ref, CheckReserved(path, ref)
@@ -44,7 +45,10 @@ var otherCharacters = regexp.MustCompile(`[^a-z0-9_.]+`)
 // IsTransliterated reports whether a name has letters that the name of a dataset made of it does
 // not have, so that a title should show them.
 func IsTransliterated(name string) bool {
-	return strings.ContainsFunc(text.Fold(name), func(r rune) bool { return r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) })
+	return strings.ContainsFunc(text.Fold(name), func(r rune) bool {
+		return r > unicode.MaxASCII &&
+			(unicode.IsLetter(r) || unicode.IsDigit(r))
+	})
 }
 
 // transliterate replaces letters of other scripts in folded text: Cyrillic and Greek ones, whose
@@ -68,10 +72,14 @@ func transliterate(s string) string {
 
 // letters are the transliterations of folded letters.
 var letters = strings.NewReplacer(
-	"а", "a", "б", "b", "в", "v", "г", "g", "ґ", "g", "д", "d", "ђ", "dj", "е", "e", "є", "ye", "ж", "zh", "з", "z", "ѕ", "dz", "и", "i", "і", "i",
-	"ј", "j", "к", "k", "л", "l", "љ", "lj", "м", "m", "н", "n", "њ", "nj", "о", "o", "п", "p", "р", "r", "с", "s", "т", "t", "ћ", "c", "у", "u",
-	"ф", "f", "х", "kh", "ц", "ts", "ч", "ch", "џ", "dz", "ш", "sh", "щ", "shch", "ъ", "", "ы", "y", "ь", "", "э", "e", "ю", "yu", "я", "ya",
-	"α", "a", "β", "v", "γ", "g", "δ", "d", "ε", "e", "ζ", "z", "η", "i", "θ", "th", "ι", "i", "κ", "k", "λ", "l", "μ", "m", "ν", "n", "ξ", "x",
+	"а", "a", "б", "b", "в", "v", "г", "g", "ґ", "g", "д", "d", "ђ", "dj", "е", "e", "є", "ye", "ж", "zh", "з", "z",
+	"ѕ", "dz", "и", "i", "і", "i",
+	"ј", "j", "к", "k", "л", "l", "љ", "lj", "м", "m", "н", "n", "њ", "nj", "о", "o", "п", "p", "р", "r", "с", "s", "т",
+	"t", "ћ", "c", "у", "u",
+	"ф", "f", "х", "kh", "ц", "ts", "ч", "ch", "џ", "dz", "ш", "sh", "щ", "shch", "ъ", "", "ы", "y", "ь", "", "э", "e",
+	"ю", "yu", "я", "ya",
+	"α", "a", "β", "v", "γ", "g", "δ", "d", "ε", "e", "ζ", "z", "η", "i", "θ", "th", "ι", "i", "κ", "k", "λ", "l", "μ",
+	"m", "ν", "n", "ξ", "x",
 	"ο", "o", "π", "p", "ρ", "r", "σ", "s", "ς", "s", "τ", "t", "υ", "y", "φ", "f", "χ", "ch", "ψ", "ps", "ω", "o",
 )
 
@@ -82,7 +90,8 @@ func CheckReserved(path string, ref herb.Ref) error {
 	case ref == herb.PlantsRef:
 		return herb.At(path, herb.Invalidf("%s is reserved for created plants; choose another name", ref))
 	case ref.Namespace == herb.PublishesNamespace:
-		return herb.At(path, herb.Invalidf("the namespace %q is reserved for the API; choose another name", ref.Namespace))
+		return herb.At(path, herb.Invalidf("the namespace %q is reserved for the API; choose another name",
+			ref.Namespace))
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func TestNewRef(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "§", "--"} {
-		if ref, err := descriptor.NewRef("f", "n", name); err == nil || !strings.HasPrefix(err.Error(), "f: cannot name a dataset after ") {
+		if ref, err := descriptor.NewRef("f", "n", name); err == nil ||
+			!strings.HasPrefix(err.Error(), "f: cannot name a dataset after ") {
 			t.Errorf("%q: got %q, %v", name, ref.Name, err)
 		}
 	}
@@ -38,7 +39,8 @@ func TestNewRef(t *testing.T) {
 
 func TestIsTransliterated(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"plants": false, "Café": false, "Größe": false, "履歴": true, "Список": true, "a § b": false} {
+	for name, want := range map[string]bool{"plants": false, "Café": false, "Größe": false, "履歴": true, "Список": true,
+		"a § b": false} {
 		if got := descriptor.IsTransliterated(name); got != want {
 			t.Errorf("%q: got %t", name, got)
 		}
@@ -47,7 +49,8 @@ func TestIsTransliterated(t *testing.T) {
 
 func TestSource_Part(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ entry, table, want string }{{"", "", ""}, {"", "Sheet", "Sheet"}, {"a.csv", "", "a.csv"}, {"b.xlsx", "Sheet", "b.xlsx#Sheet"}} {
+	for _, tt := range []struct{ entry, table, want string }{{"", "", ""}, {"", "Sheet", "Sheet"},
+		{"a.csv", "", "a.csv"}, {"b.xlsx", "Sheet", "b.xlsx#Sheet"}} {
 		s := descriptor.Source{Path: "f", Entry: tt.entry, Dialect: rows.Options{Table: tt.table}}
 		if got := s.InnerPath(); got != tt.want {
 			t.Errorf("%q, %q: got %q, want %q", tt.entry, tt.table, got, tt.want)

@@ -233,7 +233,8 @@ func (n node) bindOwn(bindings []binding) {
 func (n node) bind(bindings []binding, others ...string) (notes []string) {
 	known := append(others, n.assignAll(bindings)...)
 	for _, name := range n.names() {
-		if slices.Contains(known, name) || name == "scheme" || name == "$schema" { // the standard has these beside schema
+		// the standard has these beside schema
+		if slices.Contains(known, name) || name == "scheme" || name == "$schema" {
 			continue
 		}
 		switch meant, ok := text.Misspelled(name, known); {
@@ -241,7 +242,8 @@ func (n node) bind(bindings []binding, others ...string) (notes []string) {
 		case meant == Own:
 			n.fail("has an unknown member %q; did you mean %q?", rows.Clip(name), meant)
 		default:
-			notes = append(notes, n.errorf("has an unknown member %q, which has no effect; did you mean %q?", rows.Clip(name), meant).Error())
+			notes = append(notes, n.errorf("has an unknown member %q, which has no effect; did you mean %q?",
+				rows.Clip(name), meant).Error())
 		}
 	}
 	return notes
@@ -264,12 +266,14 @@ func (n node) assign(to any) {
 	flag, isBool := n.value.(bool)
 	switch to := to.(type) {
 	case *string:
-		if *to = n.text(); isBool {
+		*to = n.text()
+		if isBool {
 			n.fail("must be text; put it in quotes")
 		}
 		n.record(herb.CheckTexts(herb.TextLimit{Name: n.where, Text: *to, Max: herb.MaxTitle}))
 	case *bool:
-		if *to = flag; !isBool {
+		*to = flag
+		if !isBool {
 			n.fail("must be true or false")
 		}
 	case **bool:
@@ -282,7 +286,8 @@ func (n node) assign(to any) {
 			*to = n.texts()
 		}
 	case *[]int:
-		if *to = nil; !n.isShort(herb.MaxIncluded) {
+		*to = nil
+		if !n.isShort(herb.MaxIncluded) {
 			return
 		}
 		for _, item := range n.items() {

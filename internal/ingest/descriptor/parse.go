@@ -70,7 +70,8 @@ func parseYAML(data []byte) (any, error) {
 	var root yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&root); err != nil && err != io.EOF {
-		return nil, herb.Invalidf("not YAML: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+		return nil, herb.Invalidf("not YAML: %s",
+			strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
 	if err := d.Decode(new(yaml.Node)); err != io.EOF {
 		return nil, herb.Invalidf("the descriptor has more than one YAML document; keep one")

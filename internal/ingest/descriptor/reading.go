@@ -32,7 +32,9 @@ func parseWidths(list string) (widths []int, err error) {
 	for i, part := range strings.Split(list, ",") {
 		w, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil {
-			return nil, herb.Invalidf("%q, the width of column %d, is not a number; expected numbers of characters such as 10,20,8", rows.Clip(part), i+1)
+			return nil, herb.Invalidf(
+				"%q, the width of column %d, is not a number; expected numbers of characters such as 10,20,8",
+				rows.Clip(part), i+1)
 		}
 		widths = append(widths, w)
 	}
@@ -52,7 +54,8 @@ func ParseReading(formats []rows.Format, written herb.Reading, prefix string) (R
 	r := Reading{Written: written, Dialect: rows.Options{Encoding: written.Encoding, Comment: written.Comment}}
 	o, err := &r.Dialect, error(nil)
 	if written.Format != "" {
-		if r.Format, err = ParseFormat(formats, written.Format); err != nil {
+		r.Format, err = ParseFormat(formats, written.Format)
+		if err != nil {
 			return Reading{}, err
 		}
 	}
@@ -66,16 +69,20 @@ func ParseReading(formats []rows.Format, written herb.Reading, prefix string) (R
 		o.Delimiter = '\t'
 	case d == "":
 	case len(d) > 1 || !ValidDelimiter(d[0]):
-		return Reading{}, herb.Invalidf("%sdelimiter is %q; expected one ASCII character that is no quote and no line end, or tab", prefix, rows.Clip(written.Delimiter))
+		return Reading{}, herb.Invalidf(
+			"%sdelimiter is %q; expected one ASCII character that is no quote and no line end, or tab", prefix,
+			rows.Clip(written.Delimiter))
 	default:
 		o.Delimiter = d[0]
 	}
 	if written.Widths != "" {
-		if o.Widths, err = parseWidths(written.Widths); err != nil {
+		o.Widths, err = parseWidths(written.Widths)
+		if err != nil {
 			return Reading{}, herb.Invalidf("%swidths is %q; %s", prefix, rows.Clip(written.Widths), err)
 		}
 		if o.Delimiter != 0 {
-			return Reading{}, herb.Invalidf("%swidths and %sdelimiter exclude each other; columns of fixed width have no delimiter", prefix, prefix)
+			return Reading{}, herb.Invalidf(
+				"%swidths and %sdelimiter exclude each other; columns of fixed width have no delimiter", prefix, prefix)
 		}
 	}
 	switch n, err := strconv.Atoi(written.Header); {
@@ -83,12 +90,14 @@ func ParseReading(formats []rows.Format, written herb.Reading, prefix string) (R
 	case written.Header == "none":
 		o.Header = rows.HeaderNone
 	case err != nil || n < 1:
-		return Reading{}, herb.Invalidf("%sheader is %q; expected the number of a line, from 1, or none", prefix, rows.Clip(written.Header))
+		return Reading{}, herb.Invalidf("%sheader is %q; expected the number of a line, from 1, or none", prefix,
+			rows.Clip(written.Header))
 	default:
 		o.HeaderRows = []int{n}
 	}
 	if written.Skip != "" {
-		if o.Skip, err = strconv.Atoi(written.Skip); err != nil || o.Skip < 0 {
+		o.Skip, err = strconv.Atoi(written.Skip)
+		if err != nil || o.Skip < 0 {
 			return Reading{}, herb.Invalidf("%sskip is %q; expected a number of lines", prefix, rows.Clip(written.Skip))
 		}
 	}
@@ -112,6 +121,7 @@ func OverrideDialect(d, given rows.Options) rows.Options {
 	if given.Header != rows.HeaderDetect || len(given.HeaderRows) > 0 {
 		d.Header, d.HeaderRows = given.Header, slices.Clone(given.HeaderRows)
 	}
-	d.Encoding, d.Comment, d.Skip = cmp.Or(given.Encoding, d.Encoding), cmp.Or(given.Comment, d.Comment), cmp.Or(given.Skip, d.Skip)
+	d.Encoding, d.Comment, d.Skip = cmp.Or(given.Encoding, d.Encoding), cmp.Or(given.Comment, d.Comment),
+		cmp.Or(given.Skip, d.Skip)
 	return d
 }

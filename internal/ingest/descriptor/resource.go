@@ -62,7 +62,8 @@ func (r Resource) members() members {
 	}
 	return members{
 		{"name", r.Name}, {"type", "table"}, {"title", r.Title}, {"description", s.Description},
-		{"path", path}, {"innerpath", s.Entry}, {"data", r.Data}, {"format", r.Format}, {"encoding", s.Dialect.Encoding},
+		{"path", path}, {"innerpath", s.Entry}, {"data", r.Data}, {"format", r.Format},
+		{"encoding", s.Dialect.Encoding},
 		{"dialect", written(dialectMembers(&s.Dialect, s.Format))}, {"schema", r.schema()}, {Own, settings(s)},
 	}.withValues()
 }
@@ -100,7 +101,8 @@ func (r Resource) schema() members {
 			members{{"name", commented{f.Name, comment, ""}}, {"title", f.Title}, {"description", f.Description}},
 			declareType(f.Type, f.Notation),
 			members{
-				{"example", example}, {"missingValues", withEmpty(s.Missing)}, {"constraints", written(constraintMembers(&s.Constraints, nil))},
+				{"example", example}, {"missingValues", withEmpty(s.Missing)},
+				{"constraints", written(constraintMembers(&s.Constraints, nil))},
 				{Own, written(fieldMembers(&s))},
 			},
 		).withValues())
@@ -108,7 +110,8 @@ func (r Resource) schema() members {
 	const comment = "Only these fields are listed, in this order. Remove one to hide it, rename one with\n" +
 		"herbarium: {from: its column}. Types: string, number, date, datetime, boolean, list."
 	return members{
-		{"fields", commented{fields, comment, ""}}, {"missingValues", withEmpty(r.Source.Missing)}, {"primaryKey", r.PrimaryKey},
+		{"fields", commented{fields, comment, ""}}, {"missingValues", withEmpty(r.Source.Missing)},
+		{"primaryKey", r.PrimaryKey},
 		{"uniqueKeys", r.Source.UniqueKeys},
 	}.withValues()
 }
@@ -116,7 +119,8 @@ func (r Resource) schema() members {
 // declareType returns the members of a field that declare its type and how its values are written.
 func declareType(t herb.Type, n herb.Notation) members {
 	d := value.Schema{
-		Type: string(t), Format: n.DateFormat, DecimalChar: n.Decimal, GroupChar: n.Group, NotBare: n.Affix != "", TrueValues: n.True, FalseValues: n.False,
+		Type: string(t), Format: n.DateFormat, DecimalChar: n.Decimal, GroupChar: n.Group, NotBare: n.Affix != "",
+		TrueValues: n.True, FalseValues: n.False,
 	}
 	switch {
 	case t == herb.TypeText:

@@ -32,10 +32,12 @@ func TestSchema(t *testing.T) {
 	field := func(s string) string {
 		return resource(`"schema":{"fields":[{"name":"a","herbarium":{` + s + `}}]}`)
 	}
-	for name, descriptor := range map[string]string{ // with an unknown member, so that the error lists those that are known
+	// with an unknown member, so that the error lists those that are known
+	for name, descriptor := range map[string]string{
 		"packageSettings": `{"herbarium":{"?":1}}`, "resourceSettings": own(`"?":1`), "fieldSettings": field(`"?":1`),
 		"order":       own(`"order":{"?":1}`),
-		"coordinates": own(`"coordinates":{"?":1}`), "chart": own(`"charts":[{"?":1}]`), "expectation": own(`"expectations":[{"?":1}]`),
+		"coordinates": own(`"coordinates":{"?":1}`), "chart": own(`"charts":[{"?":1}]`),
+		"expectation": own(`"expectations":[{"?":1}]`),
 	} {
 		err := read(t, rowstest.Folder(t, "a.csv", "datapackage.json="+descriptor)).Err()
 		if err == nil {
@@ -45,7 +47,8 @@ func TestSchema(t *testing.T) {
 		names := strings.Split(known, ", ")
 		slices.Sort(names)
 		def := schema.Defs[name]
-		if diff := cmp.Diff(names, slices.Sorted(maps.Keys(def.Properties))); diff != "" || def.AdditionalProperties != false {
+		if diff := cmp.Diff(names, slices.Sorted(maps.Keys(def.Properties))); diff != "" ||
+			def.AdditionalProperties != false {
 			t.Errorf("%s (-reader +schema): %v\n%s", name, def.AdditionalProperties, diff)
 		}
 	}

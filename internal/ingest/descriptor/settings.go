@@ -70,7 +70,8 @@ func readCoordinates(n node) (c Coordinates) {
 	}
 	n.bindOwn(coordinatesMembers(&c))
 	isPair := c.Latitude != "" && c.Longitude != "" && c.Field == "" && c.Notation == "" && c.Latitude != c.Longitude
-	isField := c.Field != "" && c.Latitude == "" && c.Longitude == "" && slices.Contains(herb.CoordinatesNotations(), c.Notation)
+	isField := c.Field != "" && c.Latitude == "" && c.Longitude == "" &&
+		slices.Contains(herb.CoordinatesNotations(), c.Notation)
 	if !isPair && !isField {
 		n.fail(valid + "; notations: lat,lon; lon,lat; wkt; geojson")
 	}
@@ -117,7 +118,8 @@ func readExpectation(n node) (e herb.Expectation) {
 	}
 	switch {
 	case e.Total == nil && e.Min == nil && e.Max == nil && len(e.First) == 0:
-		n.fail("expects nothing; set \"total\", the number of records, \"min\" or \"max\", its limits, or \"first\", values of the first record")
+		n.fail("expects nothing; set \"total\", the number of records, \"min\" or \"max\", its limits, or \"first\", " +
+			"values of the first record")
 	case e.Total != nil && (e.Min != nil || e.Max != nil):
 		n.fail("has a total and its limits; set either \"total\" or \"min\" and \"max\"")
 	case e.Min != nil && e.Max != nil && *e.Min > *e.Max:
@@ -169,7 +171,8 @@ func bindDialect(o *rows.Options, format string, layout, dialect node) (notes []
 func readSkipped(o *rows.Options, n node) {
 	if number, ok := n.value.(json.Number); ok {
 		var err error
-		if o.Skip, err = strconv.Atoi(number.String()); err != nil || o.Skip < 0 {
+		o.Skip, err = strconv.Atoi(number.String())
+		if err != nil || o.Skip < 0 {
 			n.fail("must be a number of lines, or a list of line numbers and prefixes of comments")
 		}
 		return
@@ -219,17 +222,20 @@ func (p *packageReader) dereference(n node, member string) node {
 func (p *packageReader) readSchema(s *Source, n node) {
 	m := n.member("schema")
 	if address, ok := m.value.(string); ok && strings.Contains(address, "://") {
-		s.Notes = append(s.Notes, fmt.Sprintf("the schema at %.500s is not fetched: every column is exposed, with its inferred type; "+
-			"to apply it, download it next to the descriptor", address))
+		s.Notes = append(s.Notes,
+			fmt.Sprintf("the schema at %.500s is not fetched: every column is exposed, with its inferred type; "+
+				"to apply it, download it next to the descriptor", address))
 		return
 	}
 	schema := p.dereference(m, "schema")
 	if schema.value == nil {
 		return
 	}
-	s.Notes = append(s.Notes, schema.bind([]binding{{"primaryKey", &s.PrimaryKey}}, "fields", "missingValues", "fieldsMatch", "uniqueKeys", "foreignKeys")...)
+	s.Notes = append(s.Notes, schema.bind([]binding{{"primaryKey", &s.PrimaryKey}}, "fields", "missingValues",
+		"fieldsMatch", "uniqueKeys", "foreignKeys")...)
 	readKeys(s, schema)
-	if s.Missing = missingValues(schema.member("missingValues")); len(s.Missing) == 0 {
+	s.Missing = missingValues(schema.member("missingValues"))
+	if len(s.Missing) == 0 {
 		s.Missing = nil
 	}
 	match := schema.member("fieldsMatch")
@@ -273,7 +279,8 @@ func readField(s *Source, n node) (f FieldSetting) {
 	settings.bindOwn(fieldMembers(&f))
 	f.Optional = settings.value == nil
 	var ok bool
-	if f.Name, ok = n.either("name", "id").scalar(); !ok {
+	f.Name, ok = n.either("name", "id").scalar()
+	if !ok {
 		n.fail("has no name; set one%s", n.misspelled("name"))
 	}
 	f.Title = cmp.Or(n.annotation("title"), n.annotation("label"))
@@ -308,7 +315,8 @@ func missingValues(n node) []string {
 // use.
 func types() []string {
 	return []string{
-		"string", "number", "integer", "boolean", "date", "datetime", "time", "year", "yearmonth", "duration", "list", "array", "object",
+		"string", "number", "integer", "boolean", "date", "datetime", "time", "year", "yearmonth", "duration", "list",
+		"array", "object",
 		"geopoint", "geojson", "any", "text", "int", "float", "double", "decimal", "numeric", "bool", "timestamp",
 	}
 }
@@ -325,7 +333,8 @@ func checkType(n node, d value.Schema) {
 		set  bool
 		of   herb.Type
 	}{
-		{"decimalChar", d.DecimalChar != "", herb.TypeNumber}, {"groupChar", d.GroupChar != "", herb.TypeNumber}, {"bareNumber", d.NotBare, herb.TypeNumber},
+		{"decimalChar", d.DecimalChar != "", herb.TypeNumber}, {"groupChar", d.GroupChar != "", herb.TypeNumber},
+		{"bareNumber", d.NotBare, herb.TypeNumber},
 		{"delimiter", d.Delimiter != "", herb.TypeList}, {"trueValues", d.TrueValues != nil, herb.TypeBoolean},
 		{"falseValues", d.FalseValues != nil, herb.TypeBoolean},
 	} {
@@ -349,9 +358,12 @@ func readFormat(s *Source, n node, name string, d *value.Schema) {
 	case t == herb.TypeNumber && format == "currency": // an early edition
 		d.NotBare = true
 	case t != herb.TypeText:
-		n.fail("is %q, which does not apply to the type %s; set the type date, datetime, time or duration, or remove the format",
+		n.fail("is %q, which does not apply to the type %s; set the type date, datetime, time or duration, or remove "+
+			"the format",
 			rows.Clip(format), cmp.Or(d.Type, "any"))
-	case !slices.Contains([]string{"email", "uri", "url", "uuid", "binary", "array", "object", "topojson", "any"}, format):
-		s.Notes = append(s.Notes, fmt.Sprintf("field %q: the format %q has no effect on values that compare as text", rows.Clip(name), rows.Clip(format)))
+	case !slices.Contains([]string{"email", "uri", "url", "uuid", "binary", "array", "object", "topojson",
+		"any"}, format):
+		s.Notes = append(s.Notes, fmt.Sprintf("field %q: the format %q has no effect on values that compare as text",
+			rows.Clip(name), rows.Clip(format)))
 	}
 }

@@ -24,32 +24,40 @@ import (
 
 // Source is one dataset to be published, with its settings.
 type Source struct {
-	Ref          herb.Ref
-	Path         string
-	Root         string `json:"-"`          // folder that Path and MoreFiles are confined to; empty if the user named the file itself
-	Entry        string `json:",omitempty"` // path of a file in the zip archive at Path; empty: the only table of it, or no archive
-	Base         string `json:"-"`          // folder below Root that they are confined to as well; empty means Root
-	DisplayName  string `json:"Called"`     // of the file in messages; empty means Path; the JSON name is part of source hashes
-	Title        string
-	Description  string
-	Access       herb.Access        // empty means open
-	AccessSet    bool               // a descriptor or a flag sets Access
-	Fields       []FieldSetting     // empty if every column is exposed
-	Format       string             // name of a format; empty if it is detected by extension and content
-	MoreFiles    []string           `json:"Parts"`  // with the same columns, whose rows follow; the JSON name is part of source hashes
-	Input        *io.SectionReader  `json:"Inline"` // records in the descriptor at Path, or a copy of standard input; nil to read Path
-	Shared       *file.Shared       `json:"-"`      // the file, if other sources read it too; nil if this is the only one
-	Dialect      rows.Options       // how the files are written
-	Missing      []string           // values that mean a missing value, in addition to the empty one
-	Include      []Condition        // for a row to become a record; all must hold
-	Exclude      []Condition        `json:",omitempty"` // for a row to be left out; one suffices
-	Included     []Condition        `json:"-"`          // Include of the rows of a merged file, which was applied already
-	Excluded     []Condition        `json:"-"`          // Exclude of them
-	Order        herb.Order         // default order of a listing
-	Coordinates  Coordinates        `json:",omitzero"`  // where the records are; zero if it is recognized
-	Charts       []herb.PinnedChart `json:",omitempty"` // shown with the description
-	Parquet      bool               `json:",omitempty"` // the Parquet file is built before the version goes live
-	Keep         herb.Keep          `json:",omitzero"`  // versions of the dataset to keep; zero members: as the server says
+	Ref  herb.Ref
+	Path string
+	// folder that Path and MoreFiles are confined to; empty if the user named the file itself
+	Root string `json:"-"`
+	// path of a file in the zip archive at Path; empty: the only table of it, or no archive
+	Entry string `json:",omitempty"`
+	Base  string `json:"-"` // folder below Root that they are confined to as well; empty means Root
+	// of the file in messages; empty means Path; the JSON name is part of source hashes
+	DisplayName string `json:"Called"`
+	Title       string
+	Description string
+	Access      herb.Access    // empty means open
+	AccessSet   bool           // a descriptor or a flag sets Access
+	Fields      []FieldSetting // empty if every column is exposed
+	Format      string         // name of a format; empty if it is detected by extension and content
+	// with the same columns, whose rows follow; the JSON name is part of source hashes
+	MoreFiles []string `json:"Parts"`
+	// records in the descriptor at Path, or a copy of standard input; nil to read Path
+	Input *io.SectionReader `json:"Inline"`
+	// the file, if other sources read it too; nil if this is the only one
+	Shared  *file.Shared `json:"-"`
+	Dialect rows.Options // how the files are written
+	Missing []string     // values that mean a missing value, in addition to the empty one
+	Include []Condition  // for a row to become a record; all must hold
+	Exclude []Condition  `json:",omitempty"` // for a row to be left out; one suffices
+	// Include of the rows of a merged file, which was applied already
+	Included    []Condition        `json:"-"`
+	Excluded    []Condition        `json:"-"` // Exclude of them
+	Order       herb.Order         // default order of a listing
+	Coordinates Coordinates        `json:",omitzero"`  // where the records are; zero if it is recognized
+	Charts      []herb.PinnedChart `json:",omitempty"` // shown with the description
+	Parquet     bool               `json:",omitempty"` // the Parquet file is built before the version goes live
+	// versions of the dataset to keep; zero members: as the server says
+	Keep         herb.Keep          `json:",omitzero"`
 	PrimaryKey   []string           // fields that together identify a record
 	UniqueKeys   [][]string         `json:",omitempty"` // fields that together differ in all records
 	Expectations []herb.Expectation `json:"Goldens"`    // the JSON name is part of source hashes
@@ -98,10 +106,11 @@ type FieldSetting struct {
 	Searchable  *bool // nil means the default of the type, as with Filterable and Sortable
 	Filterable  *bool
 	Sortable    *bool
-	Weight      int         // of words in this field in search scores, at most herb.MaxWeight; 0 means 1
-	Missing     []string    // replaces Source.Missing unless nil
-	Optional    bool        // left out, with a note, if no column matches
-	Origin      string      `json:"-"` // the column of the original file, if the values come from a merged file; empty: From
+	Weight      int      // of words in this field in search scores, at most herb.MaxWeight; 0 means 1
+	Missing     []string // replaces Source.Missing unless nil
+	Optional    bool     // left out, with a note, if no column matches
+	// the column of the original file, if the values come from a merged file; empty: From
+	Origin      string      `json:"-"`
 	Constraints Constraints `json:",omitzero"`
 }
 
@@ -182,7 +191,8 @@ func (s Source) Release() { s.Shared.Release() }
 
 // Narrows reports whether settings exclude rows or cells.
 func (s Source) Narrows() bool {
-	return len(s.Include)+len(s.Exclude) > 0 || len(s.Missing) > 0 || slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
+	return len(s.Include)+len(s.Exclude) > 0 || len(s.Missing) > 0 ||
+		slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
 }
 
 // Normalize returns the source with defaults filled in. It fails if a setting is invalid.
@@ -195,7 +205,8 @@ func (s Source) Normalize(formats []rows.Format) (Source, error) {
 		return s, err
 	}
 	var err error
-	if s.Access, err = herb.ParseAccess(string(s.Access)); err != nil {
+	s.Access, err = herb.ParseAccess(string(s.Access))
+	if err != nil {
 		return s, err
 	}
 	s.Fields = slices.Clone(s.Fields)
@@ -225,7 +236,8 @@ func (s Source) Hash(content [sha256.Size]byte) (string, error) {
 	descriptor := string(s.Descriptor)
 	s.Ref, s.Path, s.DisplayName, s.MoreFiles, s.Input, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
 	s.Descriptor = nil
-	b, err := json.Marshal([]any{"herbarium source 1", firstRules, content[:], descriptor, hashedSettings(reflect.ValueOf(s))})
+	b, err := json.Marshal([]any{"herbarium source 1", firstRules, content[:], descriptor,
+		hashedSettings(reflect.ValueOf(s))})
 	if err != nil {
 		return "", err
 	}

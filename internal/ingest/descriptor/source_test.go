@@ -19,13 +19,17 @@ import (
 )
 
 func textFormats() []rows.Format {
-	return []rows.Format{{Name: "csv", Extensions: []string{".csv"}}, {Name: "tsv", Extensions: []string{".tsv", ".tab"}}}
+	return []rows.Format{{Name: "csv", Extensions: []string{".csv"}},
+		{Name: "tsv", Extensions: []string{".tsv", ".tab"}}}
 }
 
 func TestNormalize(t *testing.T) {
 	t.Parallel()
-	got, err := descriptor.Source{Path: "a.TAB.gz", Fields: []descriptor.FieldSetting{{Name: "a"}, {Name: "b", From: "c"}}}.Normalize(textFormats())
-	if err != nil || got.Format != "tsv" || got.Access != herb.AccessOpen || got.Fields[0].From != "a" || got.Fields[1].From != "c" {
+	got, err := descriptor.Source{
+		Path: "a.TAB.gz", Fields: []descriptor.FieldSetting{
+			{Name: "a"}, {Name: "b", From: "c"}}}.Normalize(textFormats())
+	if err != nil || got.Format != "tsv" || got.Access != herb.AccessOpen || got.Fields[0].From != "a" ||
+		got.Fields[1].From != "c" {
 		t.Errorf("got %+v, error %v", got, err)
 	}
 	for _, tt := range []struct {
@@ -35,11 +39,13 @@ func TestNormalize(t *testing.T) {
 	}{
 		{"format", descriptor.Source{Format: "xml"}, `"xml"`},
 		{"access", descriptor.Source{Access: "private"}, "private"},
-		{"long name", descriptor.Source{Fields: []descriptor.FieldSetting{{Name: strings.Repeat("x", rows.MaxName+1)}}}, "field 1"},
+		{"long name", descriptor.Source{Fields: []descriptor.FieldSetting{{Name: strings.Repeat("x", rows.MaxName+1)}}},
+			"field 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := tt.src.Normalize(textFormats()); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+			if _, err := tt.src.Normalize(textFormats()); herb.CodeOf(err) != herb.CodeInvalid ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got error %v, want one with %s", err, tt.want)
 			}
 		})
@@ -60,7 +66,8 @@ func TestHash(t *testing.T) {
 	}
 	base := hash(descriptor.Source{Path: "a.csv"})
 	for name, s := range map[string]descriptor.Source{
-		"path": {Path: "b.csv"}, "dataset": {Ref: herb.Ref{Namespace: "n", Name: "d"}}, "folder": {Root: "x", Base: "y"}, "notes": {Notes: []string{"x"}},
+		"path": {Path: "b.csv"}, "dataset": {Ref: herb.Ref{Namespace: "n", Name: "d"}},
+		"folder": {Root: "x", Base: "y"}, "notes": {Notes: []string{"x"}},
 		"stated access": {AccessSet: true},
 	} {
 		if hash(s) != base {
@@ -68,8 +75,10 @@ func TestHash(t *testing.T) {
 		}
 	}
 	for name, s := range map[string]descriptor.Source{
-		"format": {Format: "tsv"}, "dialect": {Dialect: rows.Options{Skip: 1}}, "title": {Title: "x"}, "missing": {Missing: []string{"NA"}},
-		"type": {Fields: []descriptor.FieldSetting{{Name: "a", Schema: value.Schema{Type: "string"}}}}, "descriptor": {Descriptor: []byte("{}")},
+		"format": {Format: "tsv"}, "dialect": {Dialect: rows.Options{Skip: 1}}, "title": {Title: "x"},
+		"missing":    {Missing: []string{"NA"}},
+		"type":       {Fields: []descriptor.FieldSetting{{Name: "a", Schema: value.Schema{Type: "string"}}}},
+		"descriptor": {Descriptor: []byte("{}")},
 	} {
 		if hash(s) == base {
 			t.Errorf("%s does not change the hash", name)
@@ -89,7 +98,8 @@ func TestUniqueNames(t *testing.T) {
 func TestLocated(t *testing.T) {
 	t.Parallel()
 	once := descriptor.Located("a.csv", herb.Invalidf("line 2: wrong"))
-	if twice := descriptor.Located("a.csv", once); once.Error() != "a.csv: line 2: wrong" || twice.Error() != once.Error() || herb.CodeOf(twice) != herb.CodeInvalid {
+	if twice := descriptor.Located("a.csv", once); once.Error() != "a.csv: line 2: wrong" ||
+		twice.Error() != once.Error() || herb.CodeOf(twice) != herb.CodeInvalid {
 		t.Errorf("got %q and %q", once, twice)
 	}
 	if cause := errors.New("x"); !errors.Is(descriptor.Located("a.csv", cause), cause) {
@@ -127,11 +137,13 @@ func TestSplitLabel(t *testing.T) {
 // not publish unchanged files again.
 func TestHash_pinned(t *testing.T) {
 	t.Parallel()
-	s := descriptor.Source{Title: "x", Fields: []descriptor.FieldSetting{{Name: "a", From: "a", Weight: 2, Missing: []string{"", "-"}}}}
+	s := descriptor.Source{Title: "x", Fields: []descriptor.FieldSetting{
+		{Name: "a", From: "a", Weight: 2, Missing: []string{"", "-"}}}}
 	content := sha256.Sum256([]byte("a\n1\n"))
 	got, err := s.Hash(content)
-	hashed, _ := json.Marshal([]any{"herbarium source 1", "1, Unicode 15.0.0/15.0.0, CLDR 23", content[:], "", json.RawMessage(
-		`{"Fields":[{"From":"a","Missing":["","-"],"Name":"a","Weight":2}],"Title":"x"}`)})
+	hashed, _ := json.Marshal([]any{"herbarium source 1", "1, Unicode 15.0.0/15.0.0, CLDR 23", content[:], "",
+		json.RawMessage(
+			`{"Fields":[{"From":"a","Missing":["","-"],"Name":"a","Weight":2}],"Title":"x"}`)})
 	if want := fmt.Sprintf("%x", sha256.Sum256(hashed)); err != nil || got != want {
 		t.Errorf("the hash is %s, %v; want %s, of %s", got, err, want, hashed)
 	}

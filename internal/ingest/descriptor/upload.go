@@ -28,7 +28,8 @@ func Apply(content []byte, input Source, formats []rows.Format) (s Source, err e
 	resources := root.member("resources").shortList(herb.MaxResources)
 	n, ok := p.ownResource(resources)
 	if !ok && p.err == nil {
-		root.fail("has %d resources, and none of them is %q; list one resource, the file that is sent", len(resources), input.Ref.Name)
+		root.fail("has %d resources, and none of them is %q; list one resource, the file that is sent", len(resources),
+			input.Ref.Name)
 	}
 	if p.err == nil {
 		s = p.resource(n, 0)
@@ -83,8 +84,9 @@ func (p *packageReader) readUpload(s *Source, n node) {
 		}
 	}
 	if declared != "" {
-		s.Notes = append(s.Notes, n.member("format").errorf("is %q, an unknown format; it is detected; valid formats: %s",
-			rows.Clip(declared), strings.Join(FormatNames(p.formats), ", ")).Error())
+		s.Notes = append(s.Notes,
+			n.member("format").errorf("is %q, an unknown format; it is detected; valid formats: %s",
+				rows.Clip(declared), strings.Join(FormatNames(p.formats), ", ")).Error())
 	}
 }
 

@@ -34,10 +34,12 @@ func (w *Writer) IsEmpty() bool { return !w.written }
 
 // Add writes a resource, and before the first one the members of the package.
 func (w *Writer) Add(r Resource) {
-	const comment = "A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml"
+	const comment = "A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish " +
+		"datapackage.yaml"
 	switch {
 	case w.yaml && !w.written:
-		w.encodeYAML(members{{"$schema", commented{standard, comment, ""}}, {"name", w.namespace}, {"resources", nil}}, "", "")
+		w.encodeYAML(members{{"$schema", commented{standard, comment, ""}}, {"name", w.namespace}, {"resources", nil}},
+			"", "")
 	case !w.yaml && !w.written:
 		w.print("{\n  \"$schema\": \"", standard, "\",\n  \"name\": \"", w.namespace, "\",\n  \"resources\": [")
 	case !w.yaml:
@@ -168,14 +170,16 @@ func newNode(value any) *yaml.Node {
 	switch v := reflect.Indirect(reflect.ValueOf(value)); v.Kind() {
 	case reflect.Invalid:
 	case reflect.Slice:
-		if n.Kind = yaml.SequenceNode; v.Type().Elem() != reflect.TypeFor[members]() {
+		n.Kind = yaml.SequenceNode
+		if v.Type().Elem() != reflect.TypeFor[members]() {
 			n.Style = yaml.FlowStyle
 		}
 		for _, item := range v.Seq2() {
 			n.Content = append(n.Content, newNode(item.Interface()))
 		}
 	case reflect.String:
-		if n.Tag, n.Value = "!!str", strings.ToValidUTF8(v.String(), "\uFFFD"); isAmbiguous(n.Value) {
+		n.Tag, n.Value = "!!str", strings.ToValidUTF8(v.String(), "\uFFFD")
+		if isAmbiguous(n.Value) {
 			n.Style = yaml.DoubleQuotedStyle
 		}
 	default:

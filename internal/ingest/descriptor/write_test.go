@@ -51,19 +51,23 @@ func TestWriter_roundTrip(t *testing.T) {
 	}
 	for _, text := range []string{
 		everything,
-		strings.NewReplacer(`"quoteChar":"'"`, `"quoteChar":""`, `"headerRows":[2,3]`, `"header":false`, `,"doubleQuote":false`, ``).Replace(everything),
+		strings.NewReplacer(`"quoteChar":"'"`, `"quoteChar":""`, `"headerRows":[2,3]`, `"header":false`,
+			`,"doubleQuote":false`, ``).Replace(everything),
 		strings.Replace(everything, oneField, twoFields, 1),
 		strings.Replace(everything, `"keep_for":"90d"`, `"keep_for":0`, 1),
 		strings.Replace(everything, `"delimiter":"|"`, `"fixedWidth":[10,20,8]`, 1),
 		`{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"],"title":"T","herbarium":{"access":"open","expectations":[{"query":"?","max":0}]}}]}`,
 	} {
 		want := readOne("datapackage.json", text)
-		r := descriptor.Resource{Name: "r", Title: want.Title, Paths: files, Format: want.Format, Source: want, PrimaryKey: want.PrimaryKey, Samples: make([][]string, len(want.Fields))}
+		r := descriptor.Resource{Name: "r", Title: want.Title, Paths: files, Format: want.Format, Source: want,
+			PrimaryKey: want.PrimaryKey, Samples: make([][]string, len(want.Fields))}
 		for _, s := range want.Fields {
 			d := s.Schema
-			f := herb.Field{Name: s.Name, Type: herb.Type(d.Type), Searchable: *s.Searchable, Filterable: *s.Filterable, Sortable: *s.Sortable, Weight: s.Weight}
+			f := herb.Field{Name: s.Name, Type: herb.Type(d.Type), Searchable: *s.Searchable, Filterable: *s.Filterable,
+				Sortable: *s.Sortable, Weight: s.Weight}
 			f.Title, f.Description = s.Title, s.Description
-			f.Notation = herb.Notation{DateFormat: d.Format, Decimal: d.DecimalChar, Group: d.GroupChar, True: d.TrueValues, False: d.FalseValues}
+			f.Notation = herb.Notation{DateFormat: d.Format, Decimal: d.DecimalChar, Group: d.GroupChar,
+				True: d.TrueValues, False: d.FalseValues}
 			if d.NotBare {
 				f.Notation.Affix = "%"
 			}
@@ -78,7 +82,8 @@ func TestWriter_roundTrip(t *testing.T) {
 			}
 			got := readOne(name, b.String())
 			ignored := cmpopts.IgnoreFields(descriptor.Source{}, "Descriptor", "Settings", "Root", "Path", "MoreFiles")
-			if diff := cmp.Diff(want, got, ignored, cmpopts.EquateEmpty()); diff != "" || got.Settings.Public != want.Settings.Public {
+			if diff := cmp.Diff(want, got, ignored, cmpopts.EquateEmpty()); diff != "" ||
+				got.Settings.Public != want.Settings.Public {
 				t.Errorf("%s (-read +written): public %v\n%s\n%s", name, got.Settings.Public, diff, b.String())
 			}
 		}

@@ -32,7 +32,9 @@ func (s *search) examineEntries(archive string, names []string, o file.Options) 
 			e.probe = s.examineFile(f, name, 1) // such as the agency of a timetable
 			f.Close()
 		}
-		e.name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSuffix(file.Uncompressed(name), path.Ext(file.Uncompressed(name))), folder), "/", "-")
+		e.name = strings.ReplaceAll(
+			strings.TrimPrefix(strings.TrimSuffix(file.Uncompressed(name), path.Ext(file.Uncompressed(name))), folder),
+			"/", "-")
 		entries[i] = e
 	}
 	return entries
@@ -59,7 +61,8 @@ func (s *search) addEntries(src descriptor.Source, p probe) {
 		}
 	}
 	for _, e := range tables {
-		if src.Entry = e.path; len(tables) == 1 {
+		src.Entry = e.path
+		if len(tables) == 1 {
 			e.name = "" // it has the name of the archive
 		}
 		s.Fail(s.addTables(src, e.probe))
@@ -82,7 +85,8 @@ func (s *search) addNamedEntry(src descriptor.Source, p probe, name string) erro
 	src.Entry = e.path
 	switch {
 	case table != "" && !e.multiple:
-		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", src.Label(), e.format, rows.Clip(table))
+		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", src.Label(), e.format,
+			rows.Clip(table))
 	case table != "" || s.single:
 		return s.addSource(src, e.probe, table)
 	}

@@ -16,21 +16,27 @@ import (
 // TestDiscover_Archives publishes the tables of zip archives.
 func TestDiscover_Archives(t *testing.T) {
 	t.Parallel()
-	const stops, agency = "stop_id,stop_name,zone\na,Harbour,1\nb,Market,2\n", "agency_id,agency_name,agency_url\nx,City Bus,https://a.example\n"
-	timetable := rowstest.Zip(t, "gtfs/stops.txt="+stops, "gtfs/agency.txt="+agency, "gtfs/readme.txt=Ask us, please.\nThanks.\n", "gtfs/a.xml=x")
-	species := rowstest.Zip(t, "meta.xml=<archive/>", "eml.xml="+strings.Repeat("long ", 100), "occurrence.txt=id\tname\trank\n1\tRosa\tgenus\n2\tAcer\tgenus\n")
-	document := rowstest.Zip(t, `x/a.json={"p":[{"id":1},{"id":2}],"q":[{"id":3},{"id":4}]}`, "x/y/b.csv="+stops, "x/b.tsv=id\tn\n1\t2\n", "readme.txt=x")
+	const stops, agency = "stop_id,stop_name,zone\na,Harbour,1\nb,Market,2\n",
+		"agency_id,agency_name,agency_url\nx,City Bus,https://a.example\n"
+	timetable := rowstest.Zip(t, "gtfs/stops.txt="+stops, "gtfs/agency.txt="+agency,
+		"gtfs/readme.txt=Ask us, please.\nThanks.\n", "gtfs/a.xml=x")
+	species := rowstest.Zip(t, "meta.xml=<archive/>", "eml.xml="+strings.Repeat("long ", 100),
+		"occurrence.txt=id\tname\trank\n1\tRosa\tgenus\n2\tAcer\tgenus\n")
+	document := rowstest.Zip(t, `x/a.json={"p":[{"id":1},{"id":2}],"q":[{"id":3},{"id":4}]}`, "x/y/b.csv="+stops,
+		"x/b.tsv=id\tn\n1\t2\n", "readme.txt=x")
 	dir := rowstest.Folder(t, "timetable.zip="+timetable, "species.zip="+species, "mixed.csv.zip="+document)
 	for _, tt := range []struct {
 		path, want, skipped string
 		problem             string
 	}{
-		{path: "", want: "mixed-a-p mixed-a-q mixed-b mixed-y-b species timetable-agency timetable-stops", skipped: "timetable.zip#gtfs/readme.txt"},
+		{path: "", want: "mixed-a-p mixed-a-q mixed-b mixed-y-b species timetable-agency timetable-stops",
+			skipped: "timetable.zip#gtfs/readme.txt"},
 		{path: "/timetable.zip", want: "timetable-agency timetable-stops", skipped: "timetable.zip#gtfs/readme.txt"},
 		{path: "/timetable.zip#gtfs/stops.txt", want: "timetable-stops"},
 		{path: "/mixed.csv.zip#x/a.json#q", want: "mixed-a-q"},
 		{path: "/mixed.csv.zip#x/a.json", want: "mixed-a-p mixed-a-q"},
-		{path: "/timetable.zip#gtfs/stop.txt", problem: `no such table "gtfs/stop.txt"; did you mean "gtfs/stops.txt"?`},
+		{path: "/timetable.zip#gtfs/stop.txt",
+			problem: `no such table "gtfs/stop.txt"; did you mean "gtfs/stops.txt"?`},
 		{path: "/timetable.zip#gtfs/stops.txt#x", problem: "has no tables; remove #x"},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
@@ -52,21 +58,25 @@ func TestDiscover_Archives(t *testing.T) {
 			for _, s := range set.Skipped {
 				skipped = append(skipped, strings.TrimPrefix(s.Path, dir+"/"))
 			}
-			if diff := cmp.Diff(tt.want+" | "+tt.skipped, strings.Join(names, " ")+" | "+strings.Join(skipped, " ")); diff != "" {
+			if diff := cmp.Diff(tt.want+" | "+tt.skipped, strings.Join(names, " ")+" | "+
+				strings.Join(skipped, " ")); diff != "" {
 				t.Errorf("names and skipped files (-want +got):\n%s", diff)
 			}
 		})
 	}
 	finder := discover.New(discover.Options{Formats: ingest.Formats()})
 	src, err := finder.As(t.Context(), dir+"/timetable.zip#gtfs/stops.txt", herb.Ref{Namespace: "n", Name: "d"})
-	if err != nil || src.Entry != "gtfs/stops.txt" || src.Label() != dir+"/timetable.zip#gtfs/stops.txt" || src.Ref.Name != "d" {
+	if err != nil || src.Entry != "gtfs/stops.txt" || src.Label() != dir+"/timetable.zip#gtfs/stops.txt" ||
+		src.Ref.Name != "d" {
 		t.Errorf("got %+v, error %v", src, err)
 	}
 	src, err = finder.As(t.Context(), dir+"/timetable.zip", herb.Ref{Namespace: "n", Name: "d"})
 	if err == nil {
 		_, err = listing(t, src)
 	}
-	if err == nil || !strings.Contains(err.Error(), "contains 3 tables (gtfs/stops.txt, gtfs/agency.txt, gtfs/readme.txt); name one of them, such as FILE#gtfs/stops.txt") {
+	if err == nil || !strings.Contains(err.Error(),
+		"contains 3 tables (gtfs/stops.txt, gtfs/agency.txt, gtfs/readme.txt); name one of them, such as "+
+			"FILE#gtfs/stops.txt") {
 		t.Errorf("one name for several tables: got %+v, error %v", src, err)
 	}
 }
@@ -90,7 +100,8 @@ func TestDiscover_ArchiveLimits(t *testing.T) {
 	failed := 0
 	for _, s := range set.Sources {
 		if _, err := listing(t, s); err != nil {
-			if failed++; !strings.Contains(err.Error(), "too much for its size") {
+			failed++
+			if !strings.Contains(err.Error(), "too much for its size") {
 				t.Errorf("%s: %v", s.Label(), err)
 			}
 		}

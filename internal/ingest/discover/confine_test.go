@@ -25,7 +25,8 @@ func link(t *testing.T, target, path string) {
 // TestDiscover_Escape puts links out of a folder into it.
 func TestDiscover_Escape(t *testing.T) {
 	t.Parallel()
-	outside := rowstest.Folder(t, "secret.csv=a\n1\n", "ns/more.csv=a\n2\n", `dp/datapackage.json={"resources":[{"path":"x.csv"}]}`, "dp/x.csv")
+	outside := rowstest.Folder(t, "secret.csv=a\n1\n", "ns/more.csv=a\n2\n",
+		`dp/datapackage.json={"resources":[{"path":"x.csv"}]}`, "dp/x.csv")
 	for _, c := range []struct {
 		name, target, path string
 		files              []string
@@ -36,9 +37,12 @@ func TestDiscover_Escape(t *testing.T) {
 		{"a file of no known format", outside + "/secret.csv", "x", nil},
 		{"through a link in the folder", "step", "x.csv", nil},
 		{"a descriptor", outside + "/dp/datapackage.json", "datapackage.json", nil},
-		{"a file of a descriptor", outside + "/secret.csv", "x.csv", []string{`datapackage.json={"resources":[{"path":"x.csv"}]}`}},
-		{"a file of a descriptor, inside what was named", "../secret.csv", "sub/x.csv", []string{`sub/datapackage.json={"resources":[{"path":"x.csv"}]}`, "secret.csv"}},
-		{"the schema of a descriptor", outside + "/secret.csv", "s.json", []string{`datapackage.json={"resources":[{"path":"y.csv","schema":"s.json"}]}`, "y.csv"}},
+		{"a file of a descriptor", outside + "/secret.csv", "x.csv",
+			[]string{`datapackage.json={"resources":[{"path":"x.csv"}]}`}},
+		{"a file of a descriptor, inside what was named", "../secret.csv", "sub/x.csv",
+			[]string{`sub/datapackage.json={"resources":[{"path":"x.csv"}]}`, "secret.csv"}},
+		{"the schema of a descriptor", outside + "/secret.csv", "s.json",
+			[]string{`datapackage.json={"resources":[{"path":"y.csv","schema":"s.json"}]}`, "y.csv"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +55,8 @@ func TestDiscover_Escape(t *testing.T) {
 			}
 			link(t, c.target, filepath.Join(dir, c.path))
 			set := find(t, dir)
-			if err := set.Err(); err == nil || !strings.Contains(err.Error(), "leads out of the folder") || !strings.Contains(err.Error(), filepath.Base(c.path)) {
+			if err := set.Err(); err == nil || !strings.Contains(err.Error(), "leads out of the folder") ||
+				!strings.Contains(err.Error(), filepath.Base(c.path)) {
 				t.Errorf("got error %v", err)
 			}
 			for _, s := range set.Sources {
@@ -70,7 +75,8 @@ func TestDiscover_InnerLinks(t *testing.T) {
 	link(t, "../data/real.txt", filepath.Join(dir, "pub/y.csv"))
 	link(t, dir, filepath.Join(t.TempDir(), "named"))
 	set := find(t, dir)
-	if diff := cmp.Diff([]string{"data/real data/real.txt", "pub/x pub/x.csv", "pub/y pub/y.csv"}, refs(dir, set.Sources)); diff != "" || set.Err() != nil {
+	if diff := cmp.Diff([]string{"data/real data/real.txt", "pub/x pub/x.csv", "pub/y pub/y.csv"},
+		refs(dir, set.Sources)); diff != "" || set.Err() != nil {
 		t.Fatalf("error %v (-want +got):\n%s", set.Err(), diff)
 	}
 	if rows, err := listing(t, set.Sources[2]); err != nil || len(rows) != 3 {
@@ -125,7 +131,8 @@ func TestInspect_SwappedLink(t *testing.T) {
 				}
 				tried++
 				_, inspected := ingest.Inspect(t.Context(), s, ingest.Options{})
-				if herb.CodeOf(inspected) != herb.CodeInvalid || !strings.Contains(fmt.Sprint(inspected), "leads out of the folder") {
+				if herb.CodeOf(inspected) != herb.CodeInvalid ||
+					!strings.Contains(fmt.Sprint(inspected), "leads out of the folder") {
 					t.Errorf("got error %v", inspected)
 				}
 			}
@@ -150,19 +157,23 @@ func TestFinder_DataFolder(t *testing.T) {
 	if diff := cmp.Diff([]string{"pub/x pub/x.csv"}, refs(dir, set.Sources)); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
-	if len(set.Skipped) != 2 || set.Skipped[1].Path != data || !strings.Contains(set.Skipped[1].Reason, "data folder of the program") {
+	if len(set.Skipped) != 2 || set.Skipped[1].Path != data ||
+		!strings.Contains(set.Skipped[1].Reason, "data folder of the program") {
 		t.Errorf("skipped: %q", set.Skipped)
 	}
 	checkMessages(t, []string{"pub/stolen.csv is in the data folder of the program"}, messages(dir, set.Errors))
 	for _, path := range []string{
-		data, data + "/herbarium.csv", data + "/versions", data + "/../herbarium-data/versions/v.csv", dir + "/alias", dir + "/alias/herbarium.csv",
+		data, data + "/herbarium.csv", data + "/versions", data + "/../herbarium-data/versions/v.csv", dir + "/alias",
+		dir + "/alias/herbarium.csv",
 		outer, outer + "/herbarium.csv", dir + "/pub/stolen.csv", data + "/herbarium.csv#part",
 	} {
 		set := f.Discover(t.Context(), []string{path})
-		if err := set.Err(); len(set.Sources) > 0 || herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "is in the data folder of the program") {
+		if err := set.Err(); len(set.Sources) > 0 || herb.CodeOf(err) != herb.CodeInvalid ||
+			!strings.Contains(err.Error(), "is in the data folder of the program") {
 			t.Errorf("%s: got %+v", path, set)
 		}
-		if _, err := f.As(t.Context(), path, herb.Ref{Namespace: "a", Name: "b"}); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "is in the data folder of the program") {
+		if _, err := f.As(t.Context(), path, herb.Ref{Namespace: "a", Name: "b"}); herb.CodeOf(
+			err) != herb.CodeInvalid || !strings.Contains(err.Error(), "is in the data folder of the program") {
 			t.Errorf("%s as a/b: got error %v", path, err)
 		}
 	}

@@ -85,7 +85,9 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (descriptor.
 	case len(s.Errors) > 0:
 		return descriptor.Source{}, s.Err()
 	case len(s.Sources) != 1:
-		return descriptor.Source{}, herb.Invalidf("%s contains %d datasets, but only one can be named %s; name a single file", path, len(s.Sources), ref)
+		return descriptor.Source{},
+			herb.Invalidf("%s contains %d datasets, but only one can be named %s; name a single file", path,
+				len(s.Sources), ref)
 	}
 	s.Sources[0].Ref = ref
 	return s.Sources[0], nil
@@ -153,7 +155,8 @@ func (s *search) addPath(path string) error {
 	case err != nil:
 		return file.CannotRead(path, err)
 	case info.IsDir() && table != "":
-		return herb.Invalidf("%s is a folder and has no table %q; name a file, such as %s", path, rows.Clip(table), filepath.Join(path, "file.db#table"))
+		return herb.Invalidf("%s is a folder and has no table %q; name a file, such as %s", path, rows.Clip(table),
+			filepath.Join(path, "file.db#table"))
 	case info.IsDir():
 		dir, err := file.OpenDir(path)
 		if err != nil {
@@ -184,8 +187,10 @@ func (s *search) addDescriptor(in file.Dir, path string) (descriptor.Set, herb.A
 	set, access := descriptor.Read(in, path, s.opts.Formats)
 	count := map[string]int{} // sources by file; inline records are in the descriptor
 	for _, src := range set.Sources {
-		if count[src.Path]++; count[src.Path] > maxTables {
-			s.Fail(herb.Invalidf("%s has more than %d resources with records of %s; at most %d are published together; remove some",
+		count[src.Path]++
+		if count[src.Path] > maxTables {
+			s.Fail(herb.Invalidf("%s has more than %d resources with records of %s; at most %d are published "+
+				"together; remove some",
 				path, maxTables, src.Path, maxTables))
 			return descriptor.Set{}, ""
 		}
@@ -200,7 +205,8 @@ func (s *search) addDescriptor(in file.Dir, path string) (descriptor.Set, herb.A
 // was reached, and access is what they state for it.
 func (s *search) addFolder(dir file.Dir, path string, above []string, access herb.Access) error {
 	if len(above) > rows.MaxDepth {
-		return herb.At(path, herb.Invalidf("the folder is nested more than %d levels deep; publish it by its path", rows.MaxDepth))
+		return herb.At(path, herb.Invalidf("the folder is nested more than %d levels deep; publish it by its path",
+			rows.MaxDepth))
 	}
 	abs, real, err := realPath(path)
 	if err != nil {
@@ -290,7 +296,8 @@ func (s *search) rejectClashes() {
 	for i := 0; i < len(all); {
 		end := i + 1
 		for end < len(all) && all[end].Ref == all[i].Ref {
-			s.Fail(herb.Invalidf("%s and %s would both be published as %s; rename one, or publish it with --as namespace/dataset",
+			s.Fail(herb.Invalidf("%s and %s would both be published as %s; rename one, or publish it with --as "+
+				"namespace/dataset",
 				all[i].Label(), all[end].Label(), all[i].Ref))
 			end++
 		}
@@ -333,7 +340,8 @@ func (s *search) shareFiles() {
 // isSame reports whether two sources are one that was reached in two ways.
 func isSame(a, b descriptor.Source) bool {
 	path := b.Path
-	if b.Path, b.Root, b.Base = a.Path, a.Root, a.Base; !reflect.DeepEqual(a, b) {
+	b.Path, b.Root, b.Base = a.Path, a.Root, a.Base
+	if !reflect.DeepEqual(a, b) {
 		return false
 	}
 	infoA, errA := os.Stat(a.Path)
@@ -344,7 +352,8 @@ func isSame(a, b descriptor.Source) bool {
 // isTemporary reports whether a file is hidden or was left behind by an editor.
 func isTemporary(path string) bool {
 	base := filepath.Base(path)
-	return slices.Contains([]string{".tmp", ".swp"}, filepath.Ext(base)) || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~") || strings.HasSuffix(base, "~")
+	return slices.Contains([]string{".tmp", ".swp"}, filepath.Ext(base)) || strings.HasPrefix(base, ".") ||
+		strings.HasPrefix(base, "~") || strings.HasSuffix(base, "~")
 }
 
 // isData reports whether a folder is the one in which the program keeps its own data. It must never
@@ -368,12 +377,14 @@ func (s *search) inData(path string) bool {
 
 // realPath returns a path as an absolute one, and the absolute path to which it leads.
 func realPath(path string) (abs, real string, err error) {
-	if abs, err = filepath.Abs(path); err == nil {
+	abs, err = filepath.Abs(path)
+	if err == nil {
 		real, err = filepath.EvalSymlinks(abs)
 	}
 	return abs, real, err
 }
 
 func errDataFolder(path string) error {
-	return herb.Invalidf("%s is in the data folder of the program (--data), which is never published; name another file or folder", path)
+	return herb.Invalidf("%s is in the data folder of the program (--data), which is never published; name another "+
+		"file or folder", path)
 }

@@ -31,27 +31,33 @@ func TestDiscover(t *testing.T) {
 			files: []string{"Garden/Catalog.csv"}, paths: []string{"Garden/Catalog.csv"},
 			want: []string{"garden/catalog Garden/Catalog.csv"},
 		}, {
-			name:  "names are made fit for addresses",
-			files: []string{"Été à Paris/Plantes & Fleurs (2024).tsv", "x/a_b.c-d.v2.json", "x/--Straße__.jsonl", "x/Ærø.ndjson"},
+			name: "names are made fit for addresses",
+			files: []string{"Été à Paris/Plantes & Fleurs (2024).tsv", "x/a_b.c-d.v2.json", "x/--Straße__.jsonl",
+				"x/Ærø.ndjson"},
 			want: []string{
-				"ete-a-paris/plantes-fleurs-2024 Été à Paris/Plantes & Fleurs (2024).tsv", "x/a_b.c-d.v2 x/a_b.c-d.v2.json",
+				"ete-a-paris/plantes-fleurs-2024 Été à Paris/Plantes & Fleurs (2024).tsv",
+				"x/a_b.c-d.v2 x/a_b.c-d.v2.json",
 				"x/aero x/Ærø.ndjson", "x/strasse x/--Straße__.jsonl",
 			},
 		}, {
 			name:  "a folder and its subfolders",
 			files: []string{"b.csv", "a.json", "sub/c.csv", "sub/deep/d.csv", "other/e.CSV"},
-			want:  []string{"deep/d sub/deep/d.csv", "other/e other/e.CSV", "root/a a.json", "root/b b.csv", "sub/c sub/c.csv"},
+			want: []string{"deep/d sub/deep/d.csv", "other/e other/e.CSV", "root/a a.json", "root/b b.csv",
+				"sub/c sub/c.csv"},
 		}, {
 			name: "what is not meant is passed over in a folder",
 			files: []string{
-				"a.csv", "readme.md", ".hidden.csv", ".git/x.csv", "b.csv~", "~b.csv", "c.csv.tmp", ".a.csv.swp", "noextension", "x.tmp/y.csv",
+				"a.csv", "readme.md", ".hidden.csv", ".git/x.csv", "b.csv~", "~b.csv", "c.csv.tmp", ".a.csv.swp",
+				"noextension", "x.tmp/y.csv",
 			},
 			want: []string{"root/a a.csv"},
 		}, {
-			name:  "and rejected when it is named",
-			files: []string{"a.csv", "page.txt=<!DOCTYPE html>", "old.xls=\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "plants.lz4=\x04\x22\x4D\x18", ".hidden.csv", "~b.csv", "c.csv.tmp"},
-			paths: []string{"page.txt", "old.xls", "plants.lz4", "a.csv", ".hidden.csv", "~b.csv", "c.csv.tmp", "none.csv"},
-			want:  []string{"root/a a.csv"},
+			name: "and rejected when it is named",
+			files: []string{"a.csv", "page.txt=<!DOCTYPE html>", "old.xls=\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
+				"plants.lz4=\x04\x22\x4D\x18", ".hidden.csv", "~b.csv", "c.csv.tmp"},
+			paths: []string{"page.txt", "old.xls", "plants.lz4", "a.csv", ".hidden.csv", "~b.csv", "c.csv.tmp",
+				"none.csv"},
+			want: []string{"root/a a.csv"},
 			problems: []string{
 				"page.txt: the file is a web page",
 				"old.xls: the file is a legacy Office file",
@@ -62,14 +68,17 @@ func TestDiscover(t *testing.T) {
 				"none.csv: no such file or directory",
 			},
 		}, {
-			name:  "what is named is read by its content",
-			files: []string{"Bars.txt=a|b\n1|2\n", "noextension", "lines.dat.gz=" + gzipped(t, "{\"a\":1}\n"), "empty.log="},
+			name: "what is named is read by its content",
+			files: []string{"Bars.txt=a|b\n1|2\n", "noextension", "lines.dat.gz=" + gzipped(t, "{\"a\":1}\n"),
+				"empty.log="},
 			paths: []string{"Bars.txt", "noextension", "lines.dat.gz", "empty.log"},
-			want:  []string{"root/bars Bars.txt", "root/empty empty.log", "root/lines lines.dat.gz", "root/noextension noextension"},
+			want: []string{"root/bars Bars.txt", "root/empty empty.log", "root/lines lines.dat.gz",
+				"root/noextension noextension"},
 		}, {
 			name:  "names in other scripts, and long ones",
 			files: []string{"植物.csv", "植物園/a.csv", "Отчёт 2020.csv", long + ".csv", "ok.csv", "§.csv"},
-			want: []string{"root/ok ok.csv", "root/otchet-2020 Отчёт 2020.csv", "root/u690du7269 植物.csv", "root/" + long[:91] + "-c675a2e6 " + long + ".csv",
+			want: []string{"root/ok ok.csv", "root/otchet-2020 Отчёт 2020.csv", "root/u690du7269 植物.csv",
+				"root/" + long[:91] + "-c675a2e6 " + long + ".csv",
 				"u690du7269u5712/a 植物園/a.csv"},
 			problems: []string{"§.csv: "},
 		}, {
@@ -92,7 +101,8 @@ func TestDiscover(t *testing.T) {
 		}, {
 			name: "a descriptor speaks for its folder",
 			files: []string{
-				`pkg/datapackage.json={"name":"garden","resources":[{"name":"beds","path":"data/b.csv"}]}`, "pkg/data/b.csv", "pkg/other.csv", "a.csv",
+				`pkg/datapackage.json={"name":"garden","resources":[{"name":"beds","path":"data/b.csv"}]}`,
+				"pkg/data/b.csv", "pkg/other.csv", "a.csv",
 			},
 			want: []string{"garden/beds pkg/data/b.csv", "root/a a.csv"},
 		}, {
@@ -174,7 +184,8 @@ func TestDiscover_Links(t *testing.T) {
 	t.Parallel()
 	dir := rowstest.Folder(t, "a/x.csv", "b/y.csv", "b/real.data")
 	for _, link := range [][2]string{
-		{"..", "a/up"}, {".", "a/self"}, {"../b", "a/b2"}, {"../a", "b/a2"}, {"real.data", "b/linked.csv"}, {"nowhere.csv", "b/gone.csv"},
+		{"..", "a/up"}, {".", "a/self"}, {"../b", "a/b2"}, {"../a", "b/a2"}, {"real.data", "b/linked.csv"},
+		{"nowhere.csv", "b/gone.csv"},
 		{"nowhere", "b/gone"},
 	} {
 		if err := os.Symlink(link[0], filepath.Join(dir, link[1])); err != nil {
@@ -183,7 +194,8 @@ func TestDiscover_Links(t *testing.T) {
 	}
 	set := find(t, dir)
 	want := []string{
-		"a/x a/x.csv", "a2/x b/a2/x.csv", "b/linked b/linked.csv", "b/y b/y.csv", "b2/linked a/b2/linked.csv", "b2/y a/b2/y.csv",
+		"a/x a/x.csv", "a2/x b/a2/x.csv", "b/linked b/linked.csv", "b/y b/y.csv", "b2/linked a/b2/linked.csv",
+		"b2/y a/b2/y.csv",
 	}
 	if diff := cmp.Diff(want, refs(dir, set.Sources)); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
@@ -255,7 +267,8 @@ func TestAs(t *testing.T) {
 // folder, but those of the files that a descriptor refers to, even if the file is missing.
 func TestDiscover_Folders(t *testing.T) {
 	t.Parallel()
-	dir := rowstest.Folder(t, "a.csv", "sub/b.csv", "herbarium-data/x.csv", ".git/x.csv", "pkg/data/x.csv", "pkg/other/y.csv", "pkg/schemas/s.json={}",
+	dir := rowstest.Folder(t, "a.csv", "sub/b.csv", "herbarium-data/x.csv", ".git/x.csv", "pkg/data/x.csv",
+		"pkg/other/y.csv", "pkg/schemas/s.json={}",
 		`pkg/datapackage.json={"resources":[{"path":"data/none.csv"},{"path":"data/x.csv","schema":"schemas/s.json"},{"path":"none/x.csv"}]}`)
 	f := discover.New(discover.Options{Formats: ingest.Formats(), Data: dir + "/herbarium-data"})
 	set := f.Discover(t.Context(), []string{dir, dir + "/none.csv"})

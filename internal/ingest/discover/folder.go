@@ -32,7 +32,8 @@ func (s *search) addPackage(dir file.Dir, path, name string, entries []fs.DirEnt
 	for _, src := range beside.Sources {
 		if !slices.Contains(s.Named, src.Path) {
 			s.Skipped = append(s.Skipped, descriptor.Skipped{Path: src.Label(), Ref: src.Ref, Reason: fmt.Sprintf(
-				"%s does not list it; add it to its resources, or move it to a folder without a descriptor", filepath.Join(path, name))})
+				"%s does not list it; add it to its resources, or move it to a folder without a descriptor",
+				filepath.Join(path, name))})
 		}
 	}
 	return ""

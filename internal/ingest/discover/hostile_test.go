@@ -20,7 +20,8 @@ func TestHostile(t *testing.T) {
 	}
 	merges := "a: &a {x: 1}\n"
 	for c := 'b'; c <= 'z'; c++ {
-		merges += fmt.Sprintf("%c: &%c {<<: [%s]}\n", c, c, strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ","))
+		merges += fmt.Sprintf("%c: &%c {<<: [%s]}\n", c, c,
+			strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ","))
 	}
 	var members strings.Builder
 	for i := range 100_000 {
@@ -36,34 +37,46 @@ func TestHostile(t *testing.T) {
 	for _, tt := range []struct{ name, file, content, want string }{
 		{"aliases that multiply", "datapackage.yaml", bomb, "not YAML: line 1: document contains excessive aliasing"},
 		{"merges that multiply", "datapackage.yaml", merges, "excessive aliasing"},
-		{"an alias in itself", "datapackage.yaml", "a: &a [*a]\n", "not YAML: line 1: values are nested more than 1000 levels deep, or contain themselves"},
+		{"an alias in itself", "datapackage.yaml", "a: &a [*a]\n",
+			"not YAML: line 1: values are nested more than 1000 levels deep, or contain themselves"},
 		{"a merge with itself", "datapackage.yaml", "a: &a\n  <<: *a\n", "not YAML"},
 		{"a merge of nothing", "datapackage.yaml", "a: &a 5\nb: {<<: *a}\n", "not YAML"},
 		{"a list as a name", "datapackage.yaml", "? [a]\n: 1\n", "not YAML: line 1: a key is not text"},
-		{"members without end", "datapackage.yaml", "name: n\nresources: [{path: a.csv}]\nx: {" + members.String() + "}\n", ""},
-		{"nested deeply in JSON", "datapackage.json", strings.Repeat(`{"a":`, 100_000), "not JSON: invalid character '{' exceeded max depth"},
+		{"members without end", "datapackage.yaml", "name: n\nresources: [{path: a.csv}]\nx: {" +
+			members.String() + "}\n", ""},
+		{"nested deeply in JSON", "datapackage.json", strings.Repeat(`{"a":`, 100_000),
+			"not JSON: invalid character '{' exceeded max depth"},
 		{"nested deeply in JSON, closed", "datapackage.json",
 			resource(`"x":` + strings.Repeat(`[`, 9_000) + strings.Repeat(`]`, 9_000)), ""},
-		{"nested deeply in YAML", "datapackage.yaml", "a: " + strings.Repeat("[", 100_000), "not YAML: exceeded max depth of 10000"},
+		{"nested deeply in YAML", "datapackage.yaml", "a: " + strings.Repeat("[", 100_000),
+			"not YAML: exceeded max depth of 10000"},
 		{"too long", "datapackage.json", `{"a":"` + strings.Repeat("x", 5<<20) + `"}`, "larger than 4 MiB"},
 		{"too long in YAML", "datapackage.yaml", `a: ` + strings.Repeat("x", 2<<20), "larger than 1 MiB"},
 		{"not UTF-8", "datapackage.yaml", "name: \xff\n", "not YAML"},
 		{"NULs", "datapackage.json", "\x00\x00", "not JSON"},
 		{"empty", "datapackage.json", "", "not JSON"},
-		{"as many fields as columns can be", "datapackage.json", resource(`"schema":{"fields":[` + strings.Join(fields, ",") + `]}`), ""},
-		{"one field more", "datapackage.json", resource(`"schema":{"fields":[` + strings.Join(append(fields, `{"name":"x"}`), ",") + `]}`),
+		{"as many fields as columns can be", "datapackage.json",
+			resource(`"schema":{"fields":[` + strings.Join(fields, ",") + `]}`), ""},
+		{"one field more", "datapackage.json",
+			resource(`"schema":{"fields":[` + strings.Join(append(fields, `{"name":"x"}`), ",") + `]}`),
 			"resources[0].schema.fields lists 10001 values; at most 10000 are possible"},
 		{"very many missing values", "datapackage.json", resource(`"schema":{"missingValues":[` + many + `]}`),
 			"resources[0].schema.missingValues lists 100000 values; at most 1000 are possible"},
-		{"very many true values", "datapackage.json", resource(`"schema":{"fields":[{"name":"F0","type":"boolean","trueValues":[` + many + `]}]}`),
+		{"very many true values", "datapackage.json",
+			resource(`"schema":{"fields":[{"name":"F0","type":"boolean","trueValues":[` + many + `]}]}`),
 			"trueValues lists 100000 values"},
-		{"very many header rows", "datapackage.json", resource(`"dialect":{"headerRows":[` + many + `]}`), "headerRows lists 100000 values"},
-		{"names that lead out", "datapackage.json", `{"name":"../../etc","resources":[{"name":"../passwd","path":"a.csv"}]}`, ""},
-		{"very many resources of one file", "datapackage.json", `{"name":"n","resources":[` + strings.TrimSuffix(many1001(`{"name":"r%d","path":"a.csv"},`), ",") + `]}`,
+		{"very many header rows", "datapackage.json", resource(`"dialect":{"headerRows":[` + many + `]}`),
+			"headerRows lists 100000 values"},
+		{"names that lead out", "datapackage.json",
+			`{"name":"../../etc","resources":[{"name":"../passwd","path":"a.csv"}]}`, ""},
+		{"very many resources of one file", "datapackage.json", `{"name":"n","resources":[` +
+			strings.TrimSuffix(many1001(`{"name":"r%d","path":"a.csv"},`), ",") + `]}`,
 			"more than 1000 resources with records of "},
 		{"very many resources with inline records", "datapackage.json",
-			`{"name":"n","resources":[` + strings.TrimSuffix(many1001(`{"name":"r%d","data":[{"a":1}]},`), ",") + `]}`, "more than 1000 resources with records of "},
-		{"a name of dots", "datapackage.json", `{"name":"n","resources":[{"name":"..","path":"a.csv"}]}`, `cannot name a dataset after ".."`},
+			`{"name":"n","resources":[` + strings.TrimSuffix(many1001(`{"name":"r%d","data":[{"a":1}]},`), ",") + `]}`,
+			"more than 1000 resources with records of "},
+		{"a name of dots", "datapackage.json", `{"name":"n","resources":[{"name":"..","path":"a.csv"}]}`,
+			`cannot name a dataset after ".."`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +85,8 @@ func TestHostile(t *testing.T) {
 			set := find(t, dir)
 			sources, err := set.Sources, set.Err()
 			if tt.want == "" {
-				if err != nil || len(sources) != 1 || !herb.ValidName(sources[0].Ref.Namespace) || !herb.ValidName(sources[0].Ref.Name) {
+				if err != nil || len(sources) != 1 || !herb.ValidName(sources[0].Ref.Namespace) ||
+					!herb.ValidName(sources[0].Ref.Name) {
 					t.Fatalf("got %d sources and error %v", len(sources), err)
 				}
 				if got, err := listing(t, sources[0]); err != nil || len(got[0]) != rows.MaxColumns {
@@ -94,7 +108,8 @@ func TestHostile_DeepFolders(t *testing.T) {
 	deepest := strings.Repeat("d/", rows.MaxDepth)
 	dir := rowstest.Folder(t, deepest+"a.csv", deepest+"e/a.csv")
 	set := find(t, dir)
-	if err := set.Err(); len(set.Sources) != 1 || err == nil || !strings.Contains(err.Error(), "e: the folder is nested more than 100 levels deep") {
+	if err := set.Err(); len(set.Sources) != 1 || err == nil ||
+		!strings.Contains(err.Error(), "e: the folder is nested more than 100 levels deep") {
 		t.Errorf("got %d sources and error %v", len(set.Sources), err)
 	}
 }
@@ -139,7 +154,8 @@ func TestHostile_WrongTypes(t *testing.T) {
 			}
 		}
 	}
-	values := []string{`null`, `true`, `-1.5`, `1e999`, `""`, `"\u0000../x"`, `[]`, `{}`, `[[{}]]`, `{"a":{"b":[]}}`, `["",null,5]`}
+	values := []string{`null`, `true`, `-1.5`, `1e999`, `""`, `"\u0000../x"`, `[]`, `{}`, `[[{}]]`, `{"a":{"b":[]}}`,
+		`["",null,5]`}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range len(whole) {
 		if c := whole[i]; c != ':' && c != '[' && c != ',' || i+1 == len(whole) {

@@ -92,7 +92,8 @@ func TestPackage(t *testing.T) {
 				{"name": " Id"}, {"name": "price"}, {"name": "\ufeffname"}]}}]}`,
 			files: []string{"a.csv=name,Id,Price,more\nrose,1,2,3\n"},
 			want:  []string{`n/a [ Id number|price number|` + "\ufeff" + `name text] ["1" "2" "rose"]`},
-			notes: []string{`field "price" is column "Price", which differs in upper and lower case`, "not exposed, because the schema does not list it: more"},
+			notes: []string{`field "price" is column "Price", which differs in upper and lower case`,
+				"not exposed, because the schema does not list it: more"},
 		}, {
 			name: "names that differ altogether",
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
@@ -247,7 +248,8 @@ resources:
       include: {s: [p, 1.50], t: true}
       expectations: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}, {query: "", min: 0, max: 3}]
 `
-	for name, text := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
+	for name, text := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML,
+		"other.json": asJSON, "other.yml": asYAML} {
 		dir := rowstest.Folder(t, "a.csv", "b.csv", name+"="+text)
 		set := find(t, filepath.Join(dir, name))
 		if err := set.Err(); err != nil {
@@ -256,18 +258,23 @@ resources:
 		got := set.Sources
 		got[0].Descriptor, got[0].Settings = nil, herb.Settings{}
 		want := []descriptor.Source{{
-			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir, MoreFiles: []string{dir + "/b.csv"},
-			Format: "csv",
+			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir,
+			MoreFiles: []string{dir + "/b.csv"},
+			Format:    "csv",
 			Dialect: rows.Options{
 				Encoding:  "Latin-1",
-				Delimiter: ';', Quote: '\'', NoDoubleQuote: true, Escape: '\\', SkipInitialSpace: true, Comment: "#", CommentRows: []int{3},
-				Null: "NULL", HeaderRows: []int{1, 2}, HeaderJoin: "-", Table: "t", ItemKeys: []string{"a", "b"},
+				Delimiter: ';', Quote: '\'', NoDoubleQuote: true, Escape: '\\', SkipInitialSpace: true, Comment: "#",
+				CommentRows: []int{3},
+				Null:        "NULL", HeaderRows: []int{1, 2}, HeaderJoin: "-", Table: "t", ItemKeys: []string{"a", "b"},
 				TableNo: 2,
 			},
 			Fields: []descriptor.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
-			Order:        herb.Order{Field: "a", Desc: true},
-			Include:      []descriptor.Condition{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
-			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}, {Min: new(0), Max: new(3)}},
+			Order: herb.Order{Field: "a", Desc: true},
+			Include: []descriptor.Condition{{Column: "s", Values: []string{"p", "1.50"}},
+				{Column: "t", Values: []string{"true"}}},
+			Expectations: []herb.Expectation{
+				{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}},
+				{Min: new(0), Max: new(3)}},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -291,7 +298,8 @@ func TestPackage_Inline(t *testing.T) {
 		}
 		got := set.Sources
 		content, err := io.ReadAll(got[0].Input)
-		if s := got[0]; err != nil || s.Format != tt.format || string(content) != tt.content || s.Ref.String() != tt.ref || s.Path != dir+"/datapackage.json" {
+		if s := got[0]; err != nil || s.Format != tt.format || string(content) != tt.content ||
+			s.Ref.String() != tt.ref || s.Path != dir+"/datapackage.json" {
 			t.Errorf("%s: got %s from %s, %s, %s", tt.resource, s.Ref, s.Path, s.Format, content)
 		}
 		if strings.Contains(string(got[0].Descriptor), `"data"`) {
@@ -302,7 +310,8 @@ func TestPackage_Inline(t *testing.T) {
 
 func TestPackage_LinksOut(t *testing.T) {
 	t.Parallel()
-	dir := rowstest.Folder(t, "pkg/in.csv", "secret.csv", `pkg/datapackage.json={"name":"n","resources":[{"path":"out.csv"},{"path":"up/secret.csv"},{"path":"same.csv"}]}`)
+	dir := rowstest.Folder(t, "pkg/in.csv", "secret.csv",
+		`pkg/datapackage.json={"name":"n","resources":[{"path":"out.csv"},{"path":"up/secret.csv"},{"path":"same.csv"}]}`)
 	for link, to := range map[string]string{"out.csv": "../secret.csv", "up": "..", "same.csv": "in.csv"} {
 		if err := os.Symlink(to, filepath.Join(dir, "pkg", link)); err != nil {
 			t.Skipf("this system makes no links: %v", err)
@@ -313,7 +322,8 @@ func TestPackage_LinksOut(t *testing.T) {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 	checkMessages(t, []string{
-		`resources[0].path is "out.csv", a link that leads out`, `resources[1].path is "up/secret.csv", a link that leads out`,
+		`resources[0].path is "out.csv", a link that leads out`,
+		`resources[1].path is "up/secret.csv", a link that leads out`,
 	}, messages(dir, set.Errors))
 }
 
@@ -335,18 +345,22 @@ func TestPackage_Records(t *testing.T) {
 // tables, are not among them.
 func TestDiscover_unlisted(t *testing.T) {
 	t.Parallel()
-	dir := rowstest.Folder(t, `shop/datapackage.yaml=resources: [{name: a, path: a.csv, schema: s.json}, {name: logo, path: logo.json, format: topojson}]`,
-		"shop/a.csv=x\n1\n", `shop/s.json={"fields":[{"name":"x"}]}`, "shop/logo.json=[]", "shop/b.csv=x\n1\n", "shop/sub/c.csv=x\n1\n", "shop/notes.md=# Notes\n",
+	dir := rowstest.Folder(t,
+		`shop/datapackage.yaml=resources: [{name: a, path: a.csv, schema: s.json}, {name: logo, path: logo.json, format: topojson}]`,
+		"shop/a.csv=x\n1\n", `shop/s.json={"fields":[{"name":"x"}]}`, "shop/logo.json=[]", "shop/b.csv=x\n1\n",
+		"shop/sub/c.csv=x\n1\n", "shop/notes.md=# Notes\n",
 		"other/d.csv=x\n1\n")
 	set := find(t, dir)
-	if diff := cmp.Diff([]string{"other/d other/d.csv", "shop/a shop/a.csv"}, refs(dir, set.Sources)); diff != "" || set.Err() != nil {
+	if diff := cmp.Diff([]string{"other/d other/d.csv", "shop/a shop/a.csv"}, refs(dir, set.Sources)); diff != "" ||
+		set.Err() != nil {
 		t.Fatalf("error %v (-want +got):\n%s", set.Err(), diff)
 	}
 	var got []string
 	for _, s := range set.Skipped {
 		if s.Ref != (herb.Ref{}) {
 			got = append(got, s.Ref.String()+" "+strings.TrimPrefix(s.Path, dir+"/"))
-			if want := filepath.Join(dir, "shop/datapackage.yaml") + " does not list it; add it to its resources"; !strings.HasPrefix(s.Reason, want) {
+			if want := filepath.Join(dir, "shop/datapackage.yaml") +
+				" does not list it; add it to its resources"; !strings.HasPrefix(s.Reason, want) {
 				t.Errorf("%s: reason %q", s.Path, s.Reason)
 			}
 		}

@@ -38,7 +38,8 @@ func (s *search) addProbed(src descriptor.Source, p probe, table string) error {
 	case p.format == "":
 		return descriptor.Located(src.Path, p.err)
 	case table != "" && !p.multiple:
-		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", src.Path, p.format, rows.Clip(table))
+		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", src.Path, p.format,
+			rows.Clip(table))
 	case table == "" && s.single && len(rows.Published(p.tables)) > 1:
 		return s.severalTables(src, rows.Published(p.tables))
 	case table != "" || s.single:
@@ -57,7 +58,8 @@ func (s *search) severalTables(src descriptor.Source, tables []string) error {
 	case src.Input != nil:
 		how = "in a file, such as FILE#" + rows.Clip(tables[0])
 	}
-	return herb.Invalidf("%s has %d tables; name one of them, %s: %s", src.Path, len(tables), how, rows.JoinNames(tables))
+	return herb.Invalidf("%s has %d tables; name one of them, %s: %s", src.Path, len(tables), how,
+		rows.JoinNames(tables))
 }
 
 // addFolderFile adds a file in a folder, or skips it.
@@ -74,11 +76,13 @@ func (s *search) addFolderFile(dir file.Dir, path string) error {
 	case mayBeTable && p.err != nil:
 		s.Skip(path, p.err.Error())
 	case !mayBeTable && !known:
-		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format", cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
+		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format",
+			cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
 	case format.Name == "sqlite" && p.format != "" && !p.matches: // many programs use the extension .db
 		s.Skip(path, "not a SQLite database")
 	default:
-		return s.addTables(descriptor.Source{Path: path, Root: dir.Path()}, p) // an error is reported when the file is published
+		// an error is reported when the file is published
+		return s.addTables(descriptor.Source{Path: path, Root: dir.Path()}, p)
 	}
 	return nil
 }
@@ -130,7 +134,8 @@ func (s *search) addSource(src descriptor.Source, p probe, table string) error {
 	src = s.opts.Reading.Override(src)
 	if table != "" {
 		src.Dialect.Table = table
-		if name += "-" + table; p.format == "sqlite" {
+		name += "-" + table
+		if p.format == "sqlite" {
 			name = table
 		}
 	}
@@ -138,7 +143,8 @@ func (s *search) addSource(src descriptor.Source, p probe, table string) error {
 	if descriptor.IsTransliterated(name) {
 		src.Title = name
 	}
-	if src.Ref, err = descriptor.NewRef(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil && !s.single {
+	src.Ref, err = descriptor.NewRef(src.Path, filepath.Base(filepath.Dir(abs)), name)
+	if err != nil && !s.single {
 		return err
 	}
 	s.Sources = append(s.Sources, src)
@@ -169,7 +175,8 @@ func (s *search) probe(dir file.Dir, path string) probe {
 	if !known || p.stamp != stamp {
 		p = s.examine(file.Options{Dir: dir, InPlace: true, Formats: s.opts.Formats}, path)
 		p.stamp = stamp
-		if after, err := dir.Stat(path); err != nil || stampOf(dir, path, after) != stamp || context.Cause(s.ctx) != nil {
+		if after, err := dir.Stat(path); err != nil || stampOf(dir, path, after) != stamp ||
+			context.Cause(s.ctx) != nil {
 			return p // it may be wrong the next time
 		}
 	}

@@ -28,7 +28,8 @@ func workbook(t *testing.T, sheets ...string) string {
 	for i := 0; i < len(sheets); i += 2 {
 		id := string(rune('1' + i/2))
 		list += `<sheet name="` + sheets[i] + `" sheetId="` + id + `" r:id="rId` + id + `"/>`
-		relations += `<Relationship Id="rId` + id + `" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet` + id + `.xml"/>`
+		relations += `<Relationship Id="rId` + id +
+			`" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet` + id + `.xml"/>`
 		content := ""
 		for _, row := range strings.Split(sheets[i+1], ";") {
 			content += "<row>"
@@ -37,7 +38,8 @@ func workbook(t *testing.T, sheets ...string) string {
 			}
 			content += "</row>"
 		}
-		parts = append(parts, "xl/worksheets/sheet"+id+".xml="+`<worksheet `+main+`><sheetData>`+content+`</sheetData></worksheet>`)
+		parts = append(parts, "xl/worksheets/sheet"+id+".xml="+`<worksheet `+main+`><sheetData>`+content+
+			`</sheetData></worksheet>`)
 	}
 	return rowstest.Zip(t, append([]string{
 		`[Content_Types].xml=<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
@@ -50,9 +52,12 @@ func workbook(t *testing.T, sheets ...string) string {
 
 func TestDiscover_Tables(t *testing.T) {
 	t.Parallel()
-	dir := rowstest.Folder(t, "odd#name.csv", `graph.json={"nodes":[{"id":1},{"id":2}],"edges":[{"from":1},{"from":2}]}`, `one.json={"data":[{"a":1}]}`,
-		"book.xlsx="+workbook(t, "Notes", "see", "Prices 2024", "code price;a 1;b 2;c 3", "Stock", "code n;a 1;b 2;c 3"), "Thumbs.db=something else")
-	database(t, dir+"/many.db", `CREATE TABLE "Plant List" (a)`, `CREATE TABLE beds (a)`, `CREATE VIEW v AS SELECT 1 AS x`)
+	dir := rowstest.Folder(t, "odd#name.csv",
+		`graph.json={"nodes":[{"id":1},{"id":2}],"edges":[{"from":1},{"from":2}]}`, `one.json={"data":[{"a":1}]}`,
+		"book.xlsx="+workbook(t, "Notes", "see", "Prices 2024", "code price;a 1;b 2;c 3", "Stock",
+			"code n;a 1;b 2;c 3"), "Thumbs.db=something else")
+	database(t, dir+"/many.db", `CREATE TABLE "Plant List" (a)`, `CREATE TABLE beds (a)`,
+		`CREATE VIEW v AS SELECT 1 AS x`)
 	database(t, dir+"/single.sqlite3", `CREATE TABLE t (a)`)
 	for _, tt := range []struct {
 		name, path string
@@ -60,17 +65,21 @@ func TestDiscover_Tables(t *testing.T) {
 		problem    string
 		skipped    []string
 	}{
-		{"database", "many.db", []string{"root/beds many.db#beds", "root/plant-list many.db#Plant List"}, "", []string{"many.db#v"}},
+		{"database", "many.db", []string{"root/beds many.db#beds", "root/plant-list many.db#Plant List"}, "",
+			[]string{"many.db#v"}},
 		{"database of one table", "single.sqlite3", []string{"root/single single.sqlite3"}, "", nil},
 		{"database table", "many.db#beds", []string{"root/beds many.db#beds"}, "", nil},
-		{"workbook", "book.xlsx", []string{"root/book-prices-2024 book.xlsx#Prices 2024", "root/book-stock book.xlsx#Stock"}, "", []string{"book.xlsx#Notes"}},
+		{"workbook", "book.xlsx", []string{"root/book-prices-2024 book.xlsx#Prices 2024",
+			"root/book-stock book.xlsx#Stock"}, "", []string{"book.xlsx#Notes"}},
 		{"sheet", "book.xlsx#Notes", []string{"root/book-notes book.xlsx#Notes"}, "", nil},
-		{"JSON of several arrays", "graph.json", []string{"root/graph-edges graph.json#edges", "root/graph-nodes graph.json#nodes"}, "", nil},
+		{"JSON of several arrays", "graph.json",
+			[]string{"root/graph-edges graph.json#edges", "root/graph-nodes graph.json#nodes"}, "", nil},
 		{"JSON array", "graph.json#nodes", []string{"root/graph-nodes graph.json#nodes"}, "", nil},
 		{"JSON of one array", "one.json", []string{"root/one one.json"}, "", nil},
 		{"# in the name of a file", "odd#name.csv", []string{"root/odd-name odd#name.csv"}, "", nil},
 		{"folder", "", []string{
-			"root/beds many.db#beds", "root/plant-list many.db#Plant List", "root/book-prices-2024 book.xlsx#Prices 2024",
+			"root/beds many.db#beds", "root/plant-list many.db#Plant List",
+			"root/book-prices-2024 book.xlsx#Prices 2024",
 			"root/book-stock book.xlsx#Stock", "root/graph-edges graph.json#edges", "root/graph-nodes graph.json#nodes",
 			"root/odd-name odd#name.csv", "root/one one.json", "root/single single.sqlite3",
 		}, "", []string{"Thumbs.db", "book.xlsx#Notes", "many.db#v"}},
@@ -87,7 +96,8 @@ func TestDiscover_Tables(t *testing.T) {
 			if diff := cmp.Diff(tt.want, refs(dir, set.Sources)); diff != "" {
 				t.Errorf("sources (-want +got):\n%s", diff)
 			}
-			if err := set.Err(); (err == nil) != (tt.problem == "") || err != nil && !strings.Contains(err.Error(), tt.problem) {
+			if err := set.Err(); (err == nil) != (tt.problem == "") || err != nil &&
+				!strings.Contains(err.Error(), tt.problem) {
 				t.Errorf("got error %v, want %q", err, tt.problem)
 			}
 			var skipped []string
@@ -104,7 +114,8 @@ func TestDiscover_Tables(t *testing.T) {
 			}
 		})
 	}
-	src, err := discover.New(discover.Options{Formats: ingest.Formats()}).As(t.Context(), dir+"/many.db#beds", herb.Ref{Namespace: "n", Name: "d"})
+	src, err := discover.New(discover.Options{Formats: ingest.Formats()}).As(t.Context(), dir+"/many.db#beds",
+		herb.Ref{Namespace: "n", Name: "d"})
 	if err != nil || src.Dialect.Table != "beds" || src.Path != dir+"/many.db" || src.Ref.Name != "d" {
 		t.Errorf("got %+v, error %v", src, err)
 	}
@@ -121,7 +132,8 @@ func TestDiscover_Content(t *testing.T) {
 		{"compressed text", "a.txt.gz=" + gzipped(t, table), ""},
 		{"GeoJSON", `a.geojson={"type":"FeatureCollection","features":[{"type":"Feature","properties":{"n":1},"geometry":null}]}`, ""},
 		{"archive of a table", "a.zip=" + rowstest.Zip(t, "readme.md=x", "data/t.csv="+table), ""},
-		{"prose", "a.txt=Read me\n\nThis folder has prices, which are, in general, in euros.\nAsk us.\n", "not a table"},
+		{"prose", "a.txt=Read me\n\nThis folder has prices, which are, in general, in euros.\nAsk us.\n",
+			"not a table"},
 		{"prose with a comma", "a.txt=Read me, please.\nThanks.\n", "not a table"},
 		{"greeting", "a.txt=Dear all,\nsee the prices, please.\nThe staff\n", "not a table"},
 		{"empty text", "a.txt=", "empty"},
@@ -147,7 +159,8 @@ func TestDiscover_Content(t *testing.T) {
 				if got, err := listing(t, set.Sources[0]); err != nil || len(got) < 2 {
 					t.Errorf("got %q, error %v", got, err)
 				}
-			} else if len(set.Sources) != 0 || len(set.Skipped) != 1 || filepath.Dir(set.Skipped[0].Path) != dir || !strings.Contains(set.Skipped[0].Reason, tt.reason) {
+			} else if len(set.Sources) != 0 || len(set.Skipped) != 1 || filepath.Dir(set.Skipped[0].Path) != dir ||
+				!strings.Contains(set.Skipped[0].Reason, tt.reason) {
 				t.Errorf("got %+v, want reason %q", set, tt.reason)
 			}
 		})
@@ -157,13 +170,16 @@ func TestDiscover_Content(t *testing.T) {
 // TestDiscover_Options applies settings to files without a descriptor.
 func TestDiscover_Options(t *testing.T) {
 	t.Parallel()
-	dir := rowstest.Folder(t, "a.csv=1;2\n3;4\n", `pkg/datapackage.json={"resources":[{"path":"b.csv"}]}`, "pkg/b.csv=x\n1\n")
-	f := discover.New(discover.Options{Formats: ingest.Formats(), Reading: descriptor.Reading{Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}}})
+	dir := rowstest.Folder(t, "a.csv=1;2\n3;4\n", `pkg/datapackage.json={"resources":[{"path":"b.csv"}]}`,
+		"pkg/b.csv=x\n1\n")
+	f := discover.New(discover.Options{Formats: ingest.Formats(),
+		Reading: descriptor.Reading{Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}}})
 	set := f.Discover(t.Context(), []string{dir})
 	if set.Err() != nil || len(set.Sources) != 2 {
 		t.Fatalf("got %+v", set)
 	}
-	if b, a := set.Sources[0], set.Sources[1]; b.Dialect.Header != rows.HeaderDetect || a.Dialect.Header != rows.HeaderNone || a.Format != "csv" {
+	if b, a := set.Sources[0], set.Sources[1]; b.Dialect.Header != rows.HeaderDetect ||
+		a.Dialect.Header != rows.HeaderNone || a.Format != "csv" {
 		t.Errorf("got %+v and %+v", a, b)
 	}
 }
@@ -206,7 +222,8 @@ func TestDiscover_Cache(t *testing.T) {
 	rowstest.WriteFile(t, dir, "a.x", "one two three")
 	check(3, "root/a-one a.x#one", "root/a-three a.x#three", "root/a-two a.x#two")
 	rowstest.WriteFile(t, dir, "a.x", strings.Repeat("t ", 1001))
-	if set := f.Discover(t.Context(), []string{dir}); len(set.Sources) > 0 || set.Err() == nil || !strings.Contains(set.Err().Error(), "1001 tables") {
+	if set := f.Discover(t.Context(), []string{dir}); len(set.Sources) > 0 || set.Err() == nil ||
+		!strings.Contains(set.Err().Error(), "1001 tables") {
 		t.Errorf("got %d sources, error %v", len(set.Sources), set.Err())
 	}
 }
@@ -236,7 +253,8 @@ func TestDiscover_Shared(t *testing.T) {
 	t.Parallel()
 	dir := rowstest.Folder(t, "book.xlsx="+workbook(t, "B", "a b;1 2", "S", "a b;1 2", "Y", "a b;1 2"))
 	database(t, filepath.Join(dir, "many.db"), `CREATE TABLE beds (a, b)`, `INSERT INTO beds VALUES (1, 2)`,
-		`CREATE TABLE zoo (a, b)`, `INSERT INTO zoo VALUES (1, 2)`, `CREATE TABLE ants (a, b)`, `INSERT INTO ants VALUES (1, 2)`)
+		`CREATE TABLE zoo (a, b)`, `INSERT INTO zoo VALUES (1, 2)`, `CREATE TABLE ants (a, b)`,
+		`INSERT INTO ants VALUES (1, 2)`)
 	temp := t.TempDir()
 	list := func(src descriptor.Source) {
 		t.Helper()

@@ -37,7 +37,8 @@ func (f *File) openArchive() error {
 		case name == "[Content_Types].xml" || strings.HasPrefix(name, "xl/"):
 			f.kind = ""
 			return nil
-		case strings.HasSuffix(name, "/") || strings.HasPrefix(path.Base(name), ".") || strings.HasPrefix(name, "__MACOSX/"):
+		case strings.HasSuffix(name, "/") || strings.HasPrefix(path.Base(name), ".") ||
+			strings.HasPrefix(name, "__MACOSX/"):
 		default:
 			files = append(files, e)
 		}
@@ -45,7 +46,8 @@ func (f *File) openArchive() error {
 	if len(archive.File) > maxEntries {
 		return herb.Invalidf("the zip archive has %d entries; unpack it and publish its tables", len(archive.File))
 	}
-	if f.entry, err = f.selectEntry(files); err != nil {
+	f.entry, err = f.selectEntry(files)
+	if err != nil {
 		return err
 	}
 	if f.entry.Flags&1 != 0 {
@@ -70,7 +72,8 @@ func (f *File) selectEntry(files []*zip.File) (*zip.File, error) {
 	case f.opts.Entry != "":
 		i := slices.IndexFunc(files, func(e *zip.File) bool { return entryName(e) == f.opts.Entry })
 		if i < 0 {
-			return nil, herb.Invalidf("no such file %q in the zip archive; its tables: %s", rows.Clip(f.opts.Entry), rows.JoinNames(names))
+			return nil, herb.Invalidf("no such file %q in the zip archive; its tables: %s", rows.Clip(f.opts.Entry),
+				rows.JoinNames(names))
 		}
 		return files[i], nil
 	case len(tables) == 1:
@@ -86,20 +89,25 @@ func (f *File) selectEntry(files []*zip.File) (*zip.File, error) {
 	case len(tables) == 0:
 		return nil, herb.Invalidf("the zip archive contains no table; publish a file with records")
 	case len(tables) > maxTables:
-		return nil, herb.Invalidf("the zip archive contains %d tables%s; at most %d are possible; unpack it and publish them", len(tables), list, maxTables)
+		return nil, herb.Invalidf(
+			"the zip archive contains %d tables%s; at most %d are possible; unpack it and publish them", len(tables),
+			list, maxTables)
 	}
-	return nil, herb.Wrap(herb.CodeInvalid, &SeveralTables{names}, "the zip archive contains %d tables%s; name one of them, such as FILE#%s",
+	return nil, herb.Wrap(herb.CodeInvalid, &SeveralTables{names},
+		"the zip archive contains %d tables%s; name one of them, such as FILE#%s",
 		len(tables), list, rows.Clip(names[0]))
 }
 
 // isArchive reports whether an entry is an archive by its name.
 func isArchive(e *zip.File) bool {
-	return slices.Contains([]string{".zip", ".tar", ".tgz", ".7z", ".rar"}, strings.ToLower(path.Ext(e.Name))) || strings.HasSuffix(e.Name, ".tar.gz")
+	return slices.Contains([]string{".zip", ".tar", ".tgz", ".7z", ".rar"}, strings.ToLower(path.Ext(e.Name))) ||
+		strings.HasSuffix(e.Name, ".tar.gz")
 }
 
 // errArchives returns the error for a zip archive that contains archives instead of tables.
 func errArchives(names []string) error {
-	return herb.Invalidf("the zip archive contains other archives (%s), which are not read; unpack it and publish them", rows.JoinNames(names))
+	return herb.Invalidf("the zip archive contains other archives (%s), which are not read; unpack it and publish them",
+		rows.JoinNames(names))
 }
 
 // tableEntries returns the entries that may be tables: the only entry, else those with the

@@ -36,7 +36,8 @@ func compressionOf(head []byte) string {
 	switch {
 	case len(head) >= 4 && head[0]&0xF0 == 0x50 && string(head[1:4]) == "\x2A\x4D\x18":
 		return "zstd" // begins with a skippable frame, as parallel compressors write it
-	case len(head) >= 10 && string(head[:3]) == "BZh" && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"):
+	case len(head) >= 10 && string(head[:3]) == "BZh" &&
+		(string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"):
 		return "bzip2"
 	}
 	return ""
@@ -72,7 +73,8 @@ func (f *File) Open() (io.ReadCloser, error) {
 		src, err = gzip.NewReader(in)
 	case "zstd":
 		var z *zstd.Decoder
-		z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err == nil {
 			src = z.IOReadCloser()
 		}
@@ -81,7 +83,8 @@ func (f *File) Open() (io.ReadCloser, error) {
 	case "xz":
 		src, err = xz.NewReader(in, maxWindow)
 	case "zip":
-		if src, err = f.entry.Open(); err == nil {
+		src, err = f.entry.Open()
+		if err == nil {
 			d.stored.at = int64(f.entry.CompressedSize64)
 		}
 	}
@@ -89,7 +92,8 @@ func (f *File) Open() (io.ReadCloser, error) {
 		return nil, d.failure(err)
 	}
 	var ok bool
-	if d.ReadCloser, ok = src.(io.ReadCloser); !ok {
+	d.ReadCloser, ok = src.(io.ReadCloser)
+	if !ok {
 		d.ReadCloser = io.NopCloser(src)
 	}
 	return d, nil
@@ -114,19 +118,26 @@ func (d *decompressor) failure(err error) error {
 	case d.file.failed != nil:
 		return d.file.failed
 	case errors.Is(err, xz.ErrMemlimit):
-		return herb.Invalidf("the xz data needs a dictionary of more than %s; compress it again with xz -9 or lower", herb.FormatBytes(maxWindow))
+		return herb.Invalidf("the xz data needs a dictionary of more than %s; compress it again with xz -9 or lower",
+			herb.FormatBytes(maxWindow))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return herb.Invalidf("the %s data ends too early, after %d bytes and %d of its content; the file is cut off", d.file.kind, d.stored.at, d.read)
+		return herb.Invalidf("the %s data ends too early, after %d bytes and %d of its content; the file is cut off",
+			d.file.kind, d.stored.at, d.read)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return herb.Invalidf("the %s data needs a window of more than %s; compress it again with a smaller window, without the options long and ultra of zstd", d.file.kind, herb.FormatBytes(maxWindow))
+		return herb.Invalidf("the %s data needs a window of more than %s; compress it again with a smaller window, "+
+			"without the options long and ultra of zstd", d.file.kind, herb.FormatBytes(maxWindow))
 	}
-	return herb.Invalidf("the %s data is damaged somewhere before byte %d (%s); compress it again", d.file.kind, d.stored.at, err)
+	return herb.Invalidf("the %s data is damaged somewhere before byte %d (%s); compress it again", d.file.kind,
+		d.stored.at, err)
 }
 
 // ByName returns the format that has a name or an extension, given without its dot.
 func ByName(formats []rows.Format, name string) (rows.Format, bool) {
 	name = strings.ToLower(name)
-	i := slices.IndexFunc(formats, func(f rows.Format) bool { return f.Name == name || slices.Contains(f.Extensions, "."+name) })
+	i := slices.IndexFunc(formats, func(f rows.Format) bool {
+		return f.Name == name ||
+			slices.Contains(f.Extensions, "."+name)
+	})
 	if i < 0 {
 		return rows.Format{}, false
 	}
@@ -206,10 +217,13 @@ func rejectForeign(head []byte) error {
 		{0, "Rar!\x1A\x07", anything, "a RAR archive", unpack},
 		{0, "\x04\x22\x4D\x18", anything, "compressed with lz4", "unpack it, or compress it with gzip or zstd"},
 		{0, "\x1F\x9D", anything, "compressed with compress", "unpack it, or compress it with gzip or zstd"},
-		{0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", anything, "a legacy Office file (.xls), or a workbook with a password", "save it as .xlsx or CSV, without a password"},
+		{0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", anything, "a legacy Office file (.xls), or a workbook with a password",
+			"save it as .xlsx or CSV, without a password"},
 		{0, "\x09\x08", anything, "a legacy Excel file (.xls)", "save it as .xlsx or CSV"},
-		{0, "version https://git-lfs.github.com/spec/", anything, "a Git LFS pointer, not the data", "run git lfs pull, then publish the file"},
-		{0, "/annex/objects/", anything, "a git-annex pointer, not the data", "run git annex get, then publish the file"},
+		{0, "version https://git-lfs.github.com/spec/", anything, "a Git LFS pointer, not the data",
+			"run git lfs pull, then publish the file"},
+		{0, "/annex/objects/", anything, "a git-annex pointer, not the data",
+			"run git annex get, then publish the file"},
 		{0, "ARROW1", binary, "an Arrow (Feather) file", "save it as Parquet or CSV"},
 		{0, "FEA1", binary, "a Feather file", "save it as Parquet or CSV"},
 		{0, "\xFF\xFF\xFF\xFF", anything, "an Arrow stream", "save it as Parquet or CSV"},
@@ -242,7 +256,8 @@ func rejectForeign(head []byte) error {
 		if f.in == markup {
 			content = text
 		}
-		if len(content) > f.at && bytes.HasPrefix(content[f.at:], []byte(f.magic)) && (f.in != binary || bytes.IndexByte(head, 0) >= 0) {
+		if len(content) > f.at && bytes.HasPrefix(content[f.at:], []byte(f.magic)) &&
+			(f.in != binary || bytes.IndexByte(head, 0) >= 0) {
 			return herb.Invalidf("the file is %s; %s", f.is, f.remedy)
 		}
 	}

@@ -28,14 +28,15 @@ const (
 
 // Options configures how a file is opened.
 type Options struct {
-	Dir      Dir               // folder of the file; the zero value: the user named the file itself
-	Entry    string            // path of a file in a zip archive; empty: its only table
-	Content  *io.SectionReader // content that has no path: inline data, standard input, an upload; nil: that of the path
-	Name     string            // of the content, by whose extension its format is detected; empty: none
-	InPlace  bool              // Path never copies; the caller calls Replaced afterwards
-	Temp     string            // folder of temporary files; empty: that of the system
-	Formats  []rows.Format     // that are detected, and by whose extensions the table in an archive is found
-	Progress func(read int64)  // called with the number of stored bytes read so far; nil disables it
+	Dir   Dir    // folder of the file; the zero value: the user named the file itself
+	Entry string // path of a file in a zip archive; empty: its only table
+	// content that has no path: inline data, standard input, an upload; nil: that of the path
+	Content  *io.SectionReader
+	Name     string           // of the content, by whose extension its format is detected; empty: none
+	InPlace  bool             // Path never copies; the caller calls Replaced afterwards
+	Temp     string           // folder of temporary files; empty: that of the system
+	Formats  []rows.Format    // that are detected, and by whose extensions the table in an archive is found
+	Progress func(read int64) // called with the number of stored bytes read so far; nil disables it
 }
 
 // File is an open file of a source. It implements rows.File. It is used by one goroutine.
@@ -105,7 +106,8 @@ func Open(ctx context.Context, path string, o Options) (_ *File, err error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if f.kind = compressionOf(head[:n]); f.kind == "zip" {
+	f.kind = compressionOf(head[:n])
+	if f.kind == "zip" {
 		if err := f.openArchive(); err != nil {
 			return nil, err
 		}
@@ -143,7 +145,8 @@ func (f *File) openDisk() error {
 			return err
 		}
 		f.closers = append(f.closers, h.Close)
-		if info, err = h.Stat(); err != nil || !info.Mode().IsRegular() {
+		info, err = h.Stat()
+		if err != nil || !info.Mode().IsRegular() {
 			return cmp.Or(err, CannotRead(path, ErrNotRegular))
 		}
 		f.disk = append(f.disk, diskFile{h, suffix, info})
@@ -189,7 +192,8 @@ func (f *File) Random() (*io.SectionReader, error) {
 }
 
 func (f *File) Path() (string, error) {
-	if f.byPath = f.kind == "" && f.disk != nil && (f.opts.Dir.root == nil || f.opts.InPlace); f.byPath {
+	f.byPath = f.kind == "" && f.disk != nil && (f.opts.Dir.root == nil || f.opts.InPlace)
+	if f.byPath {
 		return f.path, nil
 	}
 	if f.copied != "" {
@@ -287,7 +291,8 @@ func (f *File) findDamage() error {
 // Changed fails with herb.CodeUnavailable if the file or a companion changed since it was opened.
 func (f *File) Changed() error {
 	if slices.ContainsFunc(f.disk, diskFile.changed) || f.Replaced() {
-		return herb.Errorf(herb.CodeUnavailable, "the file changed while it was being read; publish it again when it is complete")
+		return herb.Errorf(herb.CodeUnavailable,
+			"the file changed while it was being read; publish it again when it is complete")
 	}
 	return nil
 }
@@ -323,7 +328,8 @@ type storedReader struct {
 func (f *File) reader(at int64) *storedReader { return &storedReader{f: f, in: f.stored, at: at} }
 
 func (s *storedReader) ReadAt(p []byte, at int64) (n int, err error) {
-	if err = context.Cause(s.f.ctx); err == nil {
+	err = context.Cause(s.f.ctx)
+	if err == nil {
 		n, err = s.in.ReadAt(p, at)
 	}
 	if err != nil && err != io.EOF {

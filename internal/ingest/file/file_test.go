@@ -90,7 +90,8 @@ func TestFile_content(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got, err = io.ReadAll(iotest.HalfReader(in)); err != nil || in.Close() != nil {
+					got, err = io.ReadAll(iotest.HalfReader(in))
+					if err != nil || in.Close() != nil {
 						t.Fatal(err)
 					}
 				case "random":
@@ -98,7 +99,8 @@ func TestFile_content(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got, err = io.ReadAll(content); err != nil {
+					got, err = io.ReadAll(content)
+					if err != nil {
 						t.Fatal(err)
 					}
 				case "path":
@@ -106,7 +108,8 @@ func TestFile_content(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got, err = os.ReadFile(path); err != nil {
+					got, err = os.ReadFile(path)
+					if err != nil {
 						t.Fatal(err)
 					}
 				default:
@@ -166,12 +169,15 @@ func TestFile_rejected(t *testing.T) {
 		{"cut.gz", compress(t, "gz", long)[:100], "cut off"},
 		{"cut.xz", xzLong(t)[:100], "xz data"},
 		{"damaged.bz2", strings.Replace(bzip2Letter, "\x9b", "\x9c", 1), "bzip2 data is damaged"},
-		{"two tables", rowstest.Zip(t, "a.csv=1", "b.csv=2"), "contains 2 tables (a.csv, b.csv); name one of them, such as FILE#a.csv"},
+		{"two tables", rowstest.Zip(t, "a.csv=1", "b.csv=2"),
+			"contains 2 tables (a.csv, b.csv); name one of them, such as FILE#a.csv"},
 		{"two texts", rowstest.Zip(t, "a.txt=1", "b.txt=2", "c.xml=3"), "contains 2 tables (a.txt, b.txt)"},
 		{"a small text", rowstest.Zip(t, "a.txt=1", "b.shp=222"), "contains no table"},
 		{"no table", rowstest.Zip(t, "a.xml=1", "b.xml=2"), "contains no table"},
-		{"archives", rowstest.Zip(t, "a.zip=1", "b.7z=2", "c.xml=3"), "contains other archives (a.zip, b.7z), which are not read; unpack it and publish them"},
-		{"OpenDocument", rowstest.Zip(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml=x"), "an OpenDocument"},
+		{"archives", rowstest.Zip(t, "a.zip=1", "b.7z=2", "c.xml=3"),
+			"contains other archives (a.zip, b.7z), which are not read; unpack it and publish them"},
+		{"OpenDocument", rowstest.Zip(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml=x"),
+			"an OpenDocument"},
 		{"cut zip", zipped[:len(zipped)-10], "zip archive is damaged"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -200,7 +206,8 @@ func TestFile_bomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer content.Close()
-	if n, err := io.Copy(io.Discard, content); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "more than 67108864 unpacked bytes") || n > 64<<20 {
+	if n, err := io.Copy(io.Discard, content); herb.CodeOf(err) != herb.CodeInvalid ||
+		!strings.Contains(err.Error(), "more than 67108864 unpacked bytes") || n > 64<<20 {
 		t.Errorf("got error %v after %d bytes", err, n)
 	}
 }
@@ -215,10 +222,13 @@ func TestFile_changed(t *testing.T) {
 		want   herb.Code
 	}{
 		{"unchanged", func(string) error { return nil }, ""},
-		{"longer", func(p string) error { return os.WriteFile(p, []byte("a,b\n1,2\n3,4\n"), 0o600) }, herb.CodeUnavailable},
+		{"longer", func(p string) error { return os.WriteFile(p, []byte("a,b\n1,2\n3,4\n"), 0o600) },
+			herb.CodeUnavailable},
 		{"shorter", func(p string) error { return os.Truncate(p, 3) }, herb.CodeUnavailable},
-		{"same size", func(p string) error { return os.WriteFile(p, []byte("a,b\n1,3\n"), 0o600) }, herb.CodeUnavailable},
-		{"log written", func(p string) error { return os.WriteFile(p+"-wal", []byte("other"), 0o600) }, herb.CodeUnavailable},
+		{"same size", func(p string) error { return os.WriteFile(p, []byte("a,b\n1,3\n"), 0o600) },
+			herb.CodeUnavailable},
+		{"log written", func(p string) error { return os.WriteFile(p+"-wal", []byte("other"), 0o600) },
+			herb.CodeUnavailable},
 		{"replaced, so that the open file is as it was", func(p string) error {
 			return errors.Join(os.WriteFile(p+".new", []byte("x"), 0o600), os.Rename(p+".new", p))
 		}, ""},
@@ -318,7 +328,8 @@ func TestFile_failures(t *testing.T) {
 		}
 	}
 	disk := &failingDisk{Reader: strings.NewReader("abc")}
-	if f, err = file.Open(t.Context(), "x", file.Options{Content: io.NewSectionReader(disk, 0, disk.Size())}); err != nil {
+	f, err = file.Open(t.Context(), "x", file.Options{Content: io.NewSectionReader(disk, 0, disk.Size())})
+	if err != nil {
 		t.Fatal(err)
 	}
 	content, err := f.Random()
@@ -346,16 +357,23 @@ func TestFile_nestedArchive(t *testing.T) {
 	t.Parallel()
 	inner := rowstest.Zip(t, "a.csv=1")
 	for _, c := range []struct{ name, stored, want string }{
-		{"zip in zip", rowstest.Zip(t, "inner.zip="+inner), "the zip archive contains other archives (inner.zip), which are not read; unpack it and publish them"},
-		{"zip with the name of a table", rowstest.Zip(t, "a.csv="+inner), "the zip archive contains other archives (a.csv), which are not read; unpack it and publish them"},
-		{"zip in gzip", compress(t, "gz", inner), "the file is a zip archive that is compressed with gzip; unpack it once"},
-		{"tar in zip", rowstest.Zip(t, "t.tar="+strings.Repeat("\x00", 257)+"ustar"), "t.tar in the zip archive: the file is a tar archive; unpack it and publish the tables in it"},
+		{"zip in zip", rowstest.Zip(t, "inner.zip="+inner),
+			"the zip archive contains other archives (inner.zip), which are not read; unpack it and publish them"},
+		{"zip with the name of a table", rowstest.Zip(t, "a.csv="+inner),
+			"the zip archive contains other archives (a.csv), which are not read; unpack it and publish them"},
+		{"zip in gzip", compress(t, "gz", inner),
+			"the file is a zip archive that is compressed with gzip; unpack it once"},
+		{"tar in zip", rowstest.Zip(t, "t.tar="+strings.Repeat("\x00", 257)+"ustar"),
+			"t.tar in the zip archive: the file is a tar archive; unpack it and publish the tables in it"},
 	} {
-		f, err := file.Open(t.Context(), "x", file.Options{Content: section(c.stored), Formats: []rows.Format{{Name: "csv", Extensions: []string{".csv"}}}})
+		f, err := file.Open(t.Context(), "x",
+			file.Options{Content: section(c.stored),
+				Formats: []rows.Format{{Name: "csv", Extensions: []string{".csv"}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err = f.Detect("csv"); fmt.Sprint(err) != c.want || herb.CodeOf(err) != herb.CodeInvalid {
+		_, _, err = f.Detect("csv")
+		if fmt.Sprint(err) != c.want || herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("%s: got error %v", c.name, err)
 		}
 		f.Close()
@@ -366,7 +384,10 @@ func TestFile_detect(t *testing.T) {
 	t.Parallel()
 	formats := []rows.Format{
 		{Name: "csv", Extensions: []string{".csv"}},
-		{Name: "json", Extensions: []string{".json"}, Matches: func(h []byte) bool { return len(h) > 0 && h[0] == '[' }},
+		{Name: "json", Extensions: []string{".json"}, Matches: func(h []byte) bool {
+			return len(h) > 0 &&
+				h[0] == '['
+		}},
 	}
 	for _, c := range []struct{ name, said, content, format, want string }{
 		{"text", "", "a,b\n", "csv", ""},
@@ -375,7 +396,8 @@ func TestFile_detect(t *testing.T) {
 		{"by name", "json", "x", "json", ""},
 		{"a header that begins like a magic", "", "ORCID,name\n", "csv", ""},
 		{"tar", "csv", strings.Repeat("\x00", 257) + "ustar", "", "a tar archive"},
-		{"Git LFS", "csv", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n", "", "a Git LFS pointer"},
+		{"Git LFS", "csv", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n", "",
+			"a Git LFS pointer"},
 		{"git-annex", "csv", "/annex/objects/MD5E-s12--0.csv\n", "", "a git-annex pointer"},
 		{"Arrow", "csv", "ARROW1\x00\x00", "", "an Arrow"},
 		{"ORC", "", "ORC\x00\x01", "", "an ORC file"},
@@ -410,7 +432,8 @@ func TestOpen_LargeWorkbook(t *testing.T) {
 	for i := range 1_100 {
 		parts = append(parts, "xl/worksheets/sheet"+strconv.Itoa(i)+".xml=")
 	}
-	f, err := file.Open(t.Context(), rowstest.WriteFile(t, t.TempDir(), "x.xlsx", rowstest.Zip(t, parts...)), file.Options{})
+	f, err := file.Open(t.Context(), rowstest.WriteFile(t, t.TempDir(), "x.xlsx", rowstest.Zip(t, parts...)),
+		file.Options{})
 	if err != nil || f.Name() != "x.xlsx" {
 		t.Fatalf("error %v", err)
 	}

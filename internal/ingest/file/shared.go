@@ -41,7 +41,8 @@ func (s *Shared) Open(ctx context.Context, path string, o Options) (*File, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.idle; f != nil {
-		if s.idle = nil; f.opts.Entry == o.Entry {
+		s.idle = nil
+		if f.opts.Entry == o.Entry {
 			f.ctx, f.opts, f.reported = ctx, o, 0
 			return f, nil
 		}
@@ -75,7 +76,8 @@ func (s *Shared) Release() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.left--; s.left <= 0 && s.idle != nil {
+	s.left--
+	if s.left <= 0 && s.idle != nil {
 		s.idle.Close()
 		s.idle = nil
 	}
@@ -83,10 +85,12 @@ func (s *Shared) Release() {
 
 // TempCopy copies the output of a reader to a temporary file without a name.
 func TempCopy(dir string, r io.Reader) (f *os.File, size int64, err error) {
-	if f, err = filesystem.TempFile(dir); err != nil {
+	f, err = filesystem.TempFile(dir)
+	if err != nil {
 		return nil, 0, err
 	}
-	if size, err = copyAll(f, r); err != nil {
+	size, err = copyAll(f, r)
+	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
 	}
 	return f, size, nil
@@ -171,7 +175,8 @@ func resolve[T any](d Dir, path string, anywhere, within func(string) (T, error)
 	target, open := path, anywhere
 	if d.root != nil {
 		open = within
-		if target, err = d.Rel(path); err != nil {
+		target, err = d.Rel(path)
+		if err != nil {
 			return result, err
 		}
 	}
@@ -203,14 +208,16 @@ func (d Dir) failure(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*fs.PathError](err); ok && strings.Contains(e.Err.Error(), "escapes") { // os.Root exports no such error
+	// os.Root exports no such error
+	if e, ok := errors.AsType[*fs.PathError](err); ok && strings.Contains(e.Err.Error(), "escapes") {
 		return d.escape(path)
 	}
 	return CannotRead(path, err)
 }
 
 func (d Dir) escape(path string) error {
-	return herb.At(path, herb.Wrap(herb.CodeInvalid, ErrEscapes, "leads out of the folder %s; put the file itself there, or a relative link to a file in the folder", d.path))
+	return herb.At(path, herb.Wrap(herb.CodeInvalid, ErrEscapes,
+		"leads out of the folder %s; put the file itself there, or a relative link to a file in the folder", d.path))
 }
 
 // CannotRead returns the error for a path that cannot be opened. The message of the operating

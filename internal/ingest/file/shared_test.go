@@ -40,7 +40,8 @@ func TestShared(t *testing.T) {
 	check := func(when string, wantOpened, wantClosed int) {
 		t.Helper()
 		if opened != wantOpened || int(*document) != wantClosed {
-			t.Errorf("%s: opened %d times, closed %d times; want %d and %d", when, opened, *document, wantOpened, wantClosed)
+			t.Errorf("%s: opened %d times, closed %d times; want %d and %d", when, opened, *document,
+				wantOpened, wantClosed)
 		}
 	}
 	first := read(t.Context())
@@ -67,7 +68,8 @@ func TestShared(t *testing.T) {
 	if !spent {
 		t.Error("the sources are not charged together")
 	}
-	if f = read(t.Context()); f.Size() != 2 {
+	f = read(t.Context())
+	if f.Size() != 2 {
 		t.Error("the old file was read")
 	}
 	s.Return(f)

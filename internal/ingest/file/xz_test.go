@@ -101,7 +101,8 @@ func TestXZ(t *testing.T) {
 	}
 	check("blocks", xzBlocks, "abcdefgh01234567abcdefgh")
 	check("no content", decode(t, "/Td6WFoAAATm1rRGAAAAABzfRCEftvN9AQAAAAAEWVo="), "")
-	check("streams", xzBlocks+xzLong(t)+xzBlocks, "abcdefgh01234567abcdefgh"+strings.Repeat("0123456789abcdef\n", 40_000)+"abcdefgh01234567abcdefgh")
+	check("streams", xzBlocks+xzLong(t)+xzBlocks, "abcdefgh01234567abcdefgh"+
+		strings.Repeat("0123456789abcdef\n", 40_000)+"abcdefgh01234567abcdefgh")
 	for name, stored := range xzOf(t) {
 		check(name, stored, "a")
 		check(name+", padded streams", strings.Repeat(stored+"\x00\x00\x00\x00\x00\x00\x00\x00", 3), "aaa")
@@ -118,7 +119,8 @@ func TestXZ_memory(t *testing.T) {
 		size := uint64(2|encoded&1) << (encoded/2 + 11)
 		large := declareDictionary(t, single, 0, encoded)
 		for name, stored := range map[string]string{
-			"first block": large, "last block": declareDictionary(t, xzBlocks, 2, encoded), "second stream": single + large, "many streams": strings.Repeat(large, 100),
+			"first block": large, "last block": declareDictionary(t, xzBlocks, 2, encoded), "second stream": single +
+				large, "many streams": strings.Repeat(large, 100),
 		} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -126,7 +128,8 @@ func TestXZ_memory(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
 			switch isLarge := err != nil && strings.Contains(err.Error(), "a dictionary of more than 64 MiB"); {
-			case encoded == 41 && (herb.CodeOf(err) != herb.CodeInvalid || isLarge), encoded < 41 && isLarge != (size > limit), size <= limit && err != nil:
+			case encoded == 41 && (herb.CodeOf(err) != herb.CodeInvalid || isLarge), encoded < 41 &&
+				isLarge != (size > limit), size <= limit && err != nil:
 				t.Errorf("%s, %d (%d bytes): got error %v", name, encoded, size, err)
 			case size > limit && allocated > others || size <= limit && allocated > opened*size+others:
 				t.Errorf("%s, %d (%d bytes): %d bytes allocated", name, encoded, size, allocated)

@@ -59,11 +59,13 @@ type header struct{ kind, axes uint32 }
 func (d *decoder) geometry(depth int, want, axes uint32) {
 	h, srid := d.header()
 	switch {
-	case d.failed || depth > maxDepth || want != 0 && want != h.kind || axes != 0 && axes != h.axes || depth > 0 && srid != "":
+	case d.failed || depth > maxDepth || want != 0 && want != h.kind || axes != 0 && axes != h.axes ||
+		depth > 0 && srid != "":
 		d.failed = true
 		return
 	case want == 0:
-		names := []string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"}
+		names := []string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON",
+			"GEOMETRYCOLLECTION"}
 		dimensions := map[uint32]string{hasZ: " Z", hasM: " M", hasZ | hasM: " ZM"}
 		d.out = append(append(append(d.out, srid...), names[h.kind-1]...), dimensions[h.axes&^axesGiven]...)
 		d.out = append(d.out, ' ')
@@ -117,7 +119,8 @@ func (d *decoder) header() (h header, srid string) {
 	} else {
 		d.failed = true
 	}
-	if h.kind = kind % 1000; h.kind < point || h.kind > collection {
+	h.kind = kind % 1000
+	if h.kind < point || h.kind > collection {
 		d.failed = true
 	}
 	return h, srid
@@ -179,7 +182,8 @@ func (d *decoder) position(axes uint32) {
 			return
 		}
 		f := math.Float64frombits(d.order.Uint64(d.data))
-		if d.data = d.data[8:]; math.IsNaN(f) || math.IsInf(f, 0) {
+		d.data = d.data[8:]
+		if math.IsNaN(f) || math.IsInf(f, 0) {
 			d.failed = true
 			return
 		}

@@ -53,12 +53,15 @@ func scanOutline(ctx context.Context, f rows.File, o rows.Options, b *rows.Budge
 	for i, name := range d.tables {
 		d.tables[i] = displayPath([]byte(name))
 		if slices.Contains(d.tables[:i], d.tables[i]) {
-			return documentOutline{}, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(d.tables[i]))
+			return documentOutline{}, herb.Invalidf("the member %q occurs twice; give each member once",
+				rows.Clip(d.tables[i]))
 		}
 	}
 	if len(d.tables) > maxTables {
-		return documentOutline{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
-			maxTables, rows.JoinNames(d.tables), maxTables, d.tables[0])
+		return documentOutline{},
+			herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one "+
+				"of them, such as FILE#%s",
+				maxTables, rows.JoinNames(d.tables), maxTables, d.tables[0])
 	}
 	return d, nil
 }
@@ -155,7 +158,8 @@ func lastName(path string) string {
 // isUsual reports whether a name is usual for an array of records, so that an empty array is a
 // table.
 func isUsual(name string) bool {
-	return slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}, strings.ToLower(name))
+	return slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value",
+		"entries", "list"}, strings.ToLower(name))
 }
 
 // describesFields reports whether an array of this name describes fields rather than records.

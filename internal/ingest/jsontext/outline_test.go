@@ -29,28 +29,39 @@ func TestTables_Amount(t *testing.T) {
 		columns string
 	}{
 		{"plants in a garden", func(n int) string {
-			return `{"title":"Garden","author":"Ann","city":"Oslo","country":"NO","year":2024,"plants":` + objects(n) + `}`
+			return `{"title":"Garden","author":"Ann","city":"Oslo","country":"NO","year":2024,"plants":` +
+				objects(n) + `}`
 		}, 1, "plants", "x y.z"},
-		{"results beside an id", func(n int) string { return `{"id":7,"name":"x","results":` + objects(n) + `}` }, 0, "results", "x y.z"},
-		{"response", func(n int) string { return `{"count":3,"next":null,"previous":null,"results":` + objects(n) + `}` }, 0, "results", "x y.z"},
+		{"results beside an id", func(n int) string { return `{"id":7,"name":"x","results":` + objects(n) + `}` }, 0,
+			"results", "x y.z"},
+		{"response", func(n int) string {
+			return `{"count":3,"next":null,"previous":null,"results":` + objects(n) +
+				`}`
+		}, 0, "results", "x y.z"},
 		{"response in a wrapper", func(n int) string {
 			return `{"help":"x","success":true,"result":{"total":1,"fields":[{"id":"x"}],"records":` + objects(n) + `}}`
 		}, 0, "result.records", "x y.z"},
 		{"features", func(n int) string {
 			return `{"type":"FeatureCollection","links":[{"rel":"self"}],"features":` + objects(n) + `}`
 		}, 0, "features", "x y.z"},
-		{"three deep", func(n int) string { return `{"id":7,"games":{"nh":{"buy":` + objects(n) + `}}}` }, 0, "", "id games.nh.buy"},
-		{"list of numbers", func(n int) string { return `{"about":"x","numbers":` + numbers(n) + `}` }, 0, "", "about numbers"},
-		{"two lists of numbers", func(n int) string { return `{"a":` + numbers(n) + `,"b":` + numbers(n) + `}` }, 0, "", "a b"},
-		{"arrays", func(n int) string { return `{"columns":["a","b"],"rows":` + pairs(n) + `}` }, 1, "", "columns rows"},
-		{"two tables", func(n int) string { return `{"nodes":` + objects(n) + `,"links":` + objects(n+1) + `}` }, 1, "nodes links", ""},
+		{"three deep", func(n int) string { return `{"id":7,"games":{"nh":{"buy":` + objects(n) + `}}}` }, 0, "",
+			"id games.nh.buy"},
+		{"list of numbers", func(n int) string { return `{"about":"x","numbers":` + numbers(n) + `}` }, 0, "",
+			"about numbers"},
+		{"two lists of numbers", func(n int) string { return `{"a":` + numbers(n) + `,"b":` + numbers(n) + `}` },
+			0, "", "a b"},
+		{"arrays", func(n int) string { return `{"columns":["a","b"],"rows":` + pairs(n) + `}` }, 1, "",
+			"columns rows"},
+		{"two tables", func(n int) string { return `{"nodes":` + objects(n) + `,"links":` + objects(n+1) + `}` }, 1,
+			"nodes links", ""},
 		{"nested records", func(n int) string { return `[{"x":1,"parts":` + objects(n) + `}]` }, 0, "", "x parts"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for n := tt.least; n <= 100; n = n + 1 + n/10 {
 				m := memory{Base: "a.json", Content: tt.in(n)}
-				tables, err := Format().Tables(t.Context(), m, rows.Options{}, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
+				tables, err := Format().Tables(t.Context(), m, rows.Options{},
+					rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
 				if got := strings.Join(rows.Names(tables), " "); err != nil || got != tt.tables {
 					t.Fatalf("%d elements: got tables %q and error %v, want %q", n, got, err, tt.tables)
 				}
@@ -63,7 +74,8 @@ func TestTables_Amount(t *testing.T) {
 					records = n
 				}
 				if err != nil || strings.Join(got.Rows[0], " ") != tt.columns || len(got.Rows) != 1+records {
-					t.Fatalf("%d elements: got columns %q, %d records and error %v", n, got.Rows[0], len(got.Rows)-1, err)
+					t.Fatalf("%d elements: got columns %q, %d records and error %v", n, got.Rows[0],
+						len(got.Rows)-1, err)
 				}
 			}
 		})
@@ -88,7 +100,8 @@ func TestTables_Amount(t *testing.T) {
 // TestOpen_Members reads a document with two arrays of objects, and one of them as a table.
 func TestOpen_Members(t *testing.T) {
 	t.Parallel()
-	m := memory{Base: "a.json", Content: `{"id":7,"size":{"h":1.50},"tags":["a","b"],"images":[{"url":"x"}],"makers":[{"n":1},{"n":2}]}`}
+	m := memory{Base: "a.json",
+		Content: `{"id":7,"size":{"h":1.50},"tags":["a","b"],"images":[{"url":"x"}],"makers":[{"n":1},{"n":2}]}`}
 	const want = "the document has 2 tables: images, makers; name one of them, such as FILE#images"
 	if _, err := read(t, m, rows.Options{}, rows.Limits{}); err == nil || err.Error() != want {
 		t.Errorf("got error  %v\nwant error %s", err, want)
@@ -109,7 +122,8 @@ func TestOpen_AccountsForMembers(t *testing.T) {
 	for range 3_000 {
 		names, in := randomDocument(random)
 		m, document := memory{Base: "a.json", Content: in}, new(passedMembers)
-		tables, err := Format().Tables(t.Context(), m, rows.Options{}, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
+		tables, err := Format().Tables(t.Context(), m, rows.Options{},
+			rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
 		if err != nil {
 			t.Fatalf("%s: %v", in, err)
 		}
@@ -119,7 +133,8 @@ func TestOpen_AccountsForMembers(t *testing.T) {
 		}
 		readings[fmt.Sprint(min(len(tables), 2), " tables")]++
 		for _, table := range selected {
-			got, err := rowstest.Read(t.Context(), Format(), kept{m, document}, rows.Options{Table: table}, rows.Limits{})
+			got, err := rowstest.Read(t.Context(), Format(), kept{m, document}, rows.Options{Table: table},
+				rows.Limits{})
 			if err != nil {
 				t.Fatalf("%s: %v", in, err)
 			}
@@ -128,7 +143,8 @@ func TestOpen_AccountsForMembers(t *testing.T) {
 			}
 			for _, name := range names {
 				if !isAccounted(name, table, got.Rows, got.Notes) {
-					t.Fatalf("%s: table %q: nothing accounts for the member %q; got %v and notes %q", in, table, name, got.Rows, got.Notes)
+					t.Fatalf("%s: table %q: nothing accounts for the member %q; got %v and notes %q", in, table, name,
+						got.Rows, got.Notes)
 				}
 			}
 		}
@@ -152,7 +168,8 @@ func isAccounted(name, table string, read [][]string, notes []string) bool {
 
 // randomDocument returns an object and the names of its members.
 func randomDocument(random *rand.Rand) (names []string, document string) {
-	words := []string{"id", "count", "name", "title", "next", "data", "rows", "results", "features", "images", "fields", "columns", "meta", "type", "tags", "size", "a.b"}
+	words := []string{"id", "count", "name", "title", "next", "data", "rows", "results", "features", "images", "fields",
+		"columns", "meta", "type", "tags", "size", "a.b"}
 	var value func(depth int) any
 	object := func(depth int) map[string]any {
 		o := map[string]any{}

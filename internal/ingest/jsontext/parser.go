@@ -150,7 +150,8 @@ func (p *parser) elements(closing byte, read func()) {
 		}
 		read()
 		c, ok = p.peekToken()
-		if more = c == ','; more {
+		more = c == ','
+		if more {
 			p.pos++
 		}
 	}
@@ -159,7 +160,8 @@ func (p *parser) elements(closing byte, read func()) {
 		p.pos++
 		p.depth--
 	case closing == '}' && ok:
-		p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.memberName())
+		p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c),
+			p.memberName())
 	case closing == '}':
 		p.fail("the object is not closed; end it with }")
 	case ok:
@@ -223,7 +225,8 @@ func (p *parser) literal() span {
 	case json.Valid(b) || slices.Contains([]string{"NaN", "Infinity", "-Infinity"}, string(b)): // as Python writes them
 		return s
 	case len(b) > 0:
-		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50", string(b), p.memberName())
+		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50", string(b),
+			p.memberName())
 	case ok:
 		p.fail("%s instead of the value of %q", describe(c), p.memberName())
 	default:
@@ -233,7 +236,8 @@ func (p *parser) literal() span {
 }
 
 func isLiteral(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.' || c == '_'
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' ||
+		c == '.' || c == '_'
 }
 
 // quotedText reads the string at the current position. Its escapes are replaced in place, unless
@@ -278,7 +282,8 @@ func (p *parser) quotedText(raw bool) span {
 func (p *parser) unescape(out, b []byte) []byte {
 	for {
 		before, escape, found := bytes.Cut(b, []byte{'\\'})
-		if out = append(out, before...); !found {
+		out = append(out, before...)
+		if !found {
 			return out
 		}
 		r, size := rune(-1), 1
@@ -293,7 +298,8 @@ func (p *parser) unescape(out, b []byte) []byte {
 			if bytes.HasPrefix(escape[5:], []byte(`\u`)) {
 				low = hexRune(escape[7:])
 			}
-			if r, size = utf16.DecodeRune(r, low), 11; r == utf8.RuneError {
+			r, size = utf16.DecodeRune(r, low), 11
+			if r == utf8.RuneError {
 				p.fail(`\u%s is half of a surrogate pair; write both halves`, escape[1:5])
 				return out
 			}

@@ -23,7 +23,8 @@ import (
 
 // Format returns the JSON format.
 func Format() rows.Format {
-	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables, Keyed: true, Lists: true}
+	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches,
+		Open: open, Tables: tables, Keyed: true, Lists: true}
 }
 
 // matches reports whether a text begins like an array of objects or arrays, or like an object.
@@ -50,7 +51,8 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
-	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{}, known: known.(*passedMembers)}
+	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{},
+		known: known.(*passedMembers)}
 	if err := r.start(ctx, f); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
@@ -77,7 +79,8 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 		case err != nil:
 			return err
 		case len(d.tables) > 1:
-			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(d.tables), rows.JoinNames(d.tables), d.tables[0])
+			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(d.tables),
+				rows.JoinNames(d.tables), d.tables[0])
 		case len(d.tables) == 1:
 			o.Table = d.tables[0]
 			return nil
@@ -90,7 +93,8 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 }
 
 // noRecords is the note about a document that is one record.
-const noRecords = "the document has no array of objects in it and is one record; if a member has the records, add # and its name to the file"
+const noRecords = "the document has no array of objects in it and is one record; if a member has the records, add # " +
+	"and its name to the file"
 
 // isArrayInLine reports whether another array follows the array at the current position, so that it
 // is a record, as in NDJSON of arrays.
@@ -252,13 +256,15 @@ func (r *reader) readTable(prefix string, passed *passedMembers) (found bool) {
 // noteOutside adds a note about the members of the document that are not in the table.
 func (r *reader) noteOutside(paths []string) {
 	if len(paths) > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not part of this dataset: %s", r.options.Table, rows.JoinNames(paths)))
+		r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not part of this dataset: %s",
+			r.options.Table, rows.JoinNames(paths)))
 	}
 }
 
 // readRecords reads the records in the array or keyed object at the current position.
 func (r *reader) readRecords(c byte) {
-	if r.keyed = c == '{'; !r.keyed {
+	r.keyed = c == '{'
+	if !r.keyed {
 		r.array(r.readRecord)
 		return
 	}
@@ -287,7 +293,8 @@ func (r *reader) readRecords(c byte) {
 func (r *reader) readRecord() {
 	r.record++
 	r.forget = false
-	if r.checkKind(); r.err != nil {
+	r.checkKind()
+	if r.err != nil {
 		return
 	}
 	if r.keyed {
@@ -340,12 +347,14 @@ func (r *reader) checkKind() {
 func (r *reader) inspectFirst() {
 	var members map[string]json.RawMessage
 	before := r.parser
-	if r.skip(); r.err == nil {
+	r.skip()
+	if r.err == nil {
 		_ = json.Unmarshal(r.rec[before.pos:r.pos], &members) // fails if it is not an object
 	}
 	r.pos, r.line, r.depth, r.err = before.pos, before.line, before.depth, before.err
 	properties := string(members["properties"])
-	r.feature = string(members["type"]) == `"Feature"` && members["geometry"] != nil && (properties == "null" || strings.HasPrefix(properties, "{"))
+	r.feature = string(members["type"]) == `"Feature"` && members["geometry"] != nil &&
+		(properties == "null" || strings.HasPrefix(properties, "{"))
 	if r.feature {
 		r.hidden = append([]byte("properties"), pathSeparator)
 	}

@@ -39,7 +39,8 @@ func (r *reader) readMember() {
 	} else {
 		s, k = r.readValue()
 	}
-	if r.err != nil || structure == "type" && string(r.content(s)) == "Feature" || structure == "properties" && s == (span{}) {
+	if r.err != nil || structure == "type" && string(r.content(s)) == "Feature" || structure == "properties" &&
+		s == (span{}) {
 		return
 	}
 	if m.column == 0 {
@@ -72,7 +73,8 @@ func (r *reader) readValue() (span, kinds) {
 // which is never longer. An empty array is empty.
 func (r *reader) readNested() (span, kinds) {
 	start := r.pos
-	if r.skip(); r.err != nil {
+	r.skip()
+	if r.err != nil {
 		return span{}, 0
 	}
 	raw := r.rec[start:r.pos]
@@ -169,9 +171,11 @@ func (r *reader) enterMember() *member {
 	case m.record == r.record:
 		r.fail("the member %q occurs twice; give each member once", r.memberName())
 	case len(r.path) > rows.MaxName:
-		r.fail("the name of the member %q has %d bytes; at most %d are possible", r.memberName(), len(r.path), rows.MaxName)
+		r.fail("the name of the member %q has %d bytes; at most %d are possible", r.memberName(), len(r.path),
+			rows.MaxName)
 	case r.nameBytes > rows.MaxNames:
-		r.fail("the names of the members of all records are longer than %s, the maximum", herb.FormatBytes(rows.MaxNames))
+		r.fail("the names of the members of all records are longer than %s, the maximum",
+			herb.FormatBytes(rows.MaxNames))
 	}
 	r.set(m, span{}, 0)
 	return m
@@ -192,7 +196,8 @@ func (r *reader) set(m *member, s span, k kinds) {
 
 func (r *reader) row() [][]byte {
 	for i, m := range r.fields {
-		if r.cells[i] = nil; m.record == r.record {
+		r.cells[i] = nil
+		if m.record == r.record {
 			r.cells[i] = r.content(m.value)
 		}
 	}

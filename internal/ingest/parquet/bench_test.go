@@ -20,7 +20,8 @@ func BenchmarkReader(b *testing.B) {
 	price := 12.5
 	var plants []plant
 	for i := range 5000 {
-		p := plant{ID: int64(i), Name: fmt.Sprint("plant ", i), Bed: fmt.Sprint("bed ", i%9), Tags: []string{"shade", "hardy"}[:i%3]}
+		p := plant{ID: int64(i), Name: fmt.Sprint("plant ", i), Bed: fmt.Sprint("bed ", i%9),
+			Tags: []string{"shade", "hardy"}[:i%3]}
 		if i%4 > 0 {
 			p.Price = &price
 		}

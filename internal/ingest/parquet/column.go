@@ -140,7 +140,8 @@ func (c *columnReader) appendItems(b []byte, n *node) []byte {
 				c.err = cmp.Or(c.err, errLevels)
 			}
 		}
-		if more = more && c.err == nil; more {
+		more = more && c.err == nil
+		if more {
 			b = append(b, ',')
 		}
 	}
@@ -150,7 +151,8 @@ func (c *columnReader) appendItems(b []byte, n *node) []byte {
 // appendKey appends a key of a map as a JSON string.
 func (c *columnReader) appendKey(b []byte, n *node) []byte {
 	start := len(b)
-	if b = c.appendJSON(b, n); b[start] == '"' {
+	b = c.appendJSON(b, n)
+	if b[start] == '"' {
 		return b
 	}
 	return herb.AppendJSONString(b[:start], string(b[start:]))
@@ -249,7 +251,9 @@ func appendUTF8(b, data []byte) ([]byte, error) {
 // appendBytes appends bytes without an annotation, with which some writers store text.
 func appendBytes(b, data []byte) ([]byte, error) {
 	if !utf8.Valid(data) {
-		return b, herb.Invalidf("the value is not text, and its type is BYTE_ARRAY without an annotation; write the column as text, or leave it out")
+		return b, herb.Invalidf(
+			"the value is not text, and its type is BYTE_ARRAY without an annotation; write the column as text, or " +
+				"leave it out")
 	}
 	return append(b, data...), nil
 }

@@ -40,7 +40,8 @@ func newValueReader(l *leafType, d dictionary, encoding meta.Encoding, src []byt
 			return v, err
 		}, nil
 	case encoding == meta.Plain && isBoolean:
-		return fixedDictionary([]byte{0, 1}, 1).reader(&runReader{left: math.MaxUint64, packed: packedReader{src: src, width: 1}}), nil
+		return fixedDictionary([]byte{0, 1},
+			1).reader(&runReader{left: math.MaxUint64, packed: packedReader{src: src, width: 1}}), nil
 	case encoding == meta.Plain:
 		return fixedReader(src, l.width), nil
 	case encoding == meta.RLE && isBoolean:
@@ -95,7 +96,8 @@ func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
 	prefixes := &deltaReader{left: math.MaxInt, miniLeft: math.MaxInt} // zeros
 	var err error
 	if prefixed {
-		if prefixes, src, err = cutDeltas(src); err != nil {
+		prefixes, src, err = cutDeltas(src)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +133,8 @@ func newDictionary(l *leafType, data []byte, n int64) (dictionary, error) {
 	for rest := data; int64(len(starts)) < n && len(rest) > 0; {
 		starts = append(starts, uint32(len(data)-len(rest)))
 		var err error
-		if _, rest, err = cutByteArray(rest); err != nil {
+		_, rest, err = cutByteArray(rest)
+		if err != nil {
 			return nil, err
 		}
 	}

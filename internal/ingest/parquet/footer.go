@@ -75,7 +75,8 @@ func readFooter(in *io.SectionReader) (*fileMetadata, error) {
 	case end != "PAR1":
 		return nil, herb.Invalidf("the Parquet file is truncated: it does not end with PAR1; copy it again")
 	case length > most:
-		return nil, herb.Invalidf("the Parquet file is damaged: its metadata would begin before the file; copy it again")
+		return nil, herb.Invalidf(
+			"the Parquet file is damaged: its metadata would begin before the file; copy it again")
 	case length > maxFooter:
 		return nil, herb.Invalidf("the metadata of the Parquet file is larger than %s; "+
 			"write it with fewer, larger row groups", herb.FormatBytes(maxFooter))
@@ -111,11 +112,14 @@ func (m *fileMetadata) check(leaves int) error {
 		total += group.NumRows
 		switch n := len(group.Columns); {
 		case group.NumRows < 0 || total < 0:
-			return herb.Invalidf("the Parquet file is damaged: row group %d has %d rows; copy it again", g+1, group.NumRows)
+			return herb.Invalidf("the Parquet file is damaged: row group %d has %d rows; copy it again", g+1,
+				group.NumRows)
 		case n != leaves:
-			return herb.Invalidf("the Parquet file is damaged: row group %d has %d columns, and the schema %d; copy it again", g+1, n, leaves)
+			return herb.Invalidf("the Parquet file is damaged: row group %d has %d columns, and the schema %d; copy "+
+				"it again", g+1, n, leaves)
 		case leaves == 0 && group.NumRows > 0:
-			return herb.Invalidf("the Parquet file has %d rows without any column; write it with at least one", group.NumRows)
+			return herb.Invalidf("the Parquet file has %d rows without any column; write it with at least one",
+				group.NumRows)
 		}
 		for _, chunk := range group.Columns {
 			name := rows.Clip(strings.Join(chunk.Metadata.Path, "."))
@@ -123,11 +127,13 @@ func (m *fileMetadata) check(leaves int) error {
 			case chunk.CryptoMetadata.Value != nil || len(chunk.Encrypted) > 0:
 				return errEncrypted()
 			case chunk.FilePath != "":
-				return herb.Invalidf("column %q is stored in another file (%s); write a Parquet file that holds all its columns",
+				return herb.Invalidf("column %q is stored in another file (%s); write a Parquet file that holds all "+
+					"its columns",
 					name, rows.Clip(chunk.FilePath))
 			case !slices.Contains(readable, chunk.Metadata.Codec):
 				return herb.Invalidf("column %q has an unsupported compression (%s); "+
-					"write the file with zstd, snappy, gzip, brotli, lz4_raw or no compression", name, chunk.Metadata.Codec)
+					"write the file with zstd, snappy, gzip, brotli, lz4_raw or no compression", name,
+					chunk.Metadata.Codec)
 			}
 		}
 	}
@@ -174,7 +180,8 @@ func (r *metadataReader) ReadField() (thrift.Field, error) {
 	case f.Type == thrift.STRUCT:
 		err = cmp.Or(err, r.enter(1))
 	case f.Type == thrift.STOP && last >= 0:
-		if r.open[last]--; r.open[last] == 0 {
+		r.open[last]--
+		if r.open[last] == 0 {
 			r.open = r.open[:last]
 		}
 	}
@@ -204,7 +211,8 @@ func (r *metadataReader) Discard(n int) (int, error) {
 // enterItems begins n items of a list, set or map. Lists in lists have no end that shows, and the
 // format has none.
 func (r *metadataReader) enterItems(n int32, t thrift.Type) error {
-	if r.elements += int64(n); r.elements > maxMetadataElements {
+	r.elements += int64(n)
+	if r.elements > maxMetadataElements {
 		return errors.New("there are too many elements in lists")
 	}
 	switch t {

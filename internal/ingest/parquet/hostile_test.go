@@ -44,13 +44,15 @@ type craftedPage struct {
 
 func dictionaryPage(values int32, body []byte) craftedPage {
 	return craftedPage{meta.PageHeader{
-		Type: meta.DictionaryPage, DictionaryPageHeader: some(meta.DictionaryPageHeader{NumValues: values, Encoding: meta.Plain}),
+		Type:                 meta.DictionaryPage,
+		DictionaryPageHeader: some(meta.DictionaryPageHeader{NumValues: values, Encoding: meta.Plain}),
 	}, body}
 }
 
 func dataPage(values int32, encoding meta.Encoding, body []byte) craftedPage {
 	return craftedPage{meta.PageHeader{
-		Type: meta.DataPage, DataPageHeader: some(meta.DataPageHeader{NumValues: values, Encoding: encoding, DefinitionLevelEncoding: meta.RLE, RepetitionLevelEncoding: meta.RLE}),
+		Type: meta.DataPage, DataPageHeader: some(meta.DataPageHeader{NumValues: values, Encoding: encoding,
+			DefinitionLevelEncoding: meta.RLE, RepetitionLevelEncoding: meta.RLE}),
 	}, body}
 }
 
@@ -82,7 +84,8 @@ func craft(t testing.TB, count int64, leaves []meta.SchemaElement, pages ...craf
 	rg := meta.RowGroup{NumRows: count}
 	for _, l := range leaves {
 		rg.Columns = append(rg.Columns, meta.ColumnChunk{MetaData: meta.ColumnMetaData{
-			Type: l.Type.V, PathInSchema: []string{l.Name}, NumValues: values, TotalCompressedSize: int64(len(file) - 4), DataPageOffset: 4,
+			Type: l.Type.V, PathInSchema: []string{l.Name}, NumValues: values,
+			TotalCompressedSize: int64(len(file) - 4), DataPageOffset: 4,
 		}})
 	}
 	footer.RowGroups = append(footer.RowGroups, rg)
@@ -138,13 +141,15 @@ func TestReader_PageLimit(t *testing.T) {
 	for size, ok := range map[int32]bool{0: true, maxPage/2 - 100: true, maxPage / 2: false} {
 		page.header.UncompressedPageSize = size
 		b := craft(t, 1, required(meta.ByteArray), page)
-		r, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
+		r, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))),
+			rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer r.Close()
 		_, err = r.Next()
-		isLimit := herb.CodeOf(err) == herb.CodeInvalid && strings.Contains(err.Error(), `column "v"`) && strings.Contains(err.Error(), "smaller pages")
+		isLimit := herb.CodeOf(err) == herb.CodeInvalid && strings.Contains(err.Error(), `column "v"`) &&
+			strings.Contains(err.Error(), "smaller pages")
 		if ok && err != nil || !ok && !isLimit {
 			t.Errorf("a page of %d bytes: %v", size, err)
 		}
@@ -159,7 +164,8 @@ func TestReader_LargeDictionary(t *testing.T) {
 	for i := range 8 {
 		dictionary = append(binary.LittleEndian.AppendUint32(dictionary, 1), byte('a'+i))
 	}
-	got, err := readFile(craft(t, 1, required(meta.ByteArray), dictionaryPage(8, dictionary), dataPage(1, meta.RLEDictionary, []byte{3, 2, 5})))
+	got, err := readFile(craft(t, 1, required(meta.ByteArray), dictionaryPage(8, dictionary),
+		dataPage(1, meta.RLEDictionary, []byte{3, 2, 5})))
 	if diff := cmp.Diff([][]string{{"v"}, {"f"}}, got); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
@@ -184,7 +190,8 @@ func TestReader_OutsideDictionary(t *testing.T) {
 		{"number", meta.Int32, []craftedPage{number, page(2)}, false},
 		{"no dictionary", meta.Int32, []craftedPage{page(0)}, false},
 	} {
-		if _, err := readFile(craft(t, 1, required(c.kind), c.pages...)); c.ok != (err == nil) || err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		if _, err := readFile(craft(t, 1, required(c.kind), c.pages...)); c.ok != (err == nil) || err != nil &&
+			herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("%s: got error %v", c.name, err)
 		}
 	}
@@ -210,7 +217,8 @@ func TestReader_DeclaredTypes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(mustWriteColumn(t, c.node, c.values)), rows.Options{}, rows.Limits{})
+			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(mustWriteColumn(t, c.node, c.values)),
+				rows.Options{}, rows.Limits{})
 			if err != nil || got.Columns[0].Type != c.want {
 				t.Errorf("got type %+v, error %v; want %q", got.Columns, err, c.want)
 			}
@@ -224,7 +232,8 @@ func TestReader_DeclaredTypes(t *testing.T) {
 	b := mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}})
 	got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
 	want := []rows.Column{
-		{Name: "plain", Type: herb.TypeList}, {Name: "commas", Type: herb.TypeList}, {Name: "pairs", Type: herb.TypeText},
+		{Name: "plain", Type: herb.TypeList}, {Name: "commas", Type: herb.TypeList},
+		{Name: "pairs", Type: herb.TypeText},
 	}
 	if diff := cmp.Diff(want, got.Columns); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
@@ -288,7 +297,8 @@ func TestReader_PrefixExpansion(t *testing.T) {
 		defer r.Close()
 		for ; err == nil; n++ {
 			var cells [][]byte
-			if cells, err = r.Next(); err == nil && len(cells[0]) != size {
+			cells, err = r.Next()
+			if err == nil && len(cells[0]) != size {
 				t.Fatalf("row %d has %d bytes", n, len(cells[0]))
 			}
 		}
@@ -336,9 +346,13 @@ func TestReader_Endless(t *testing.T) {
 		file []byte
 	}{
 		{"no columns and 2^60 rows", craft(t, 1<<60, nil)},
-		{"10 million rows of one value", craft(t, 10_000_000, required(meta.ByteArray), dictionaryPage(1, append(text, 'x')), dataPage(10_000_000, meta.RLEDictionary, run(10_000_000)))},
-		{"2^31 nulls of numbers", craft(t, 1<<31-1, optional(meta.Int64), dataPage(1<<31-1, meta.Plain, levels(1<<31-1)))},
-		{"2^31 nulls of bytes", craft(t, 1<<31-1, optional(meta.ByteArray), dataPage(1<<31-1, meta.Plain, levels(1<<31-1)))},
+		{"10 million rows of one value",
+			craft(t, 10_000_000, required(meta.ByteArray), dictionaryPage(1, append(text, 'x')),
+				dataPage(10_000_000, meta.RLEDictionary, run(10_000_000)))},
+		{"2^31 nulls of numbers",
+			craft(t, 1<<31-1, optional(meta.Int64), dataPage(1<<31-1, meta.Plain, levels(1<<31-1)))},
+		{"2^31 nulls of bytes", craft(t, 1<<31-1, optional(meta.ByteArray),
+			dataPage(1<<31-1, meta.Plain, levels(1<<31-1)))},
 		{"2^31 elements in a row", craft(t, 1, []meta.SchemaElement{leaf("v", meta.Repeated, meta.Int32)},
 			dataPage(1<<31-1, meta.Plain, append(append(levels(1<<31-1), levels(1<<31-1)...), 0)))},
 		{"2^31 deltas", craft(t, 1<<31-1, required(meta.Int64), dataPage(1<<31-1, meta.DeltaBinaryPacked, deltas))},
@@ -354,7 +368,8 @@ func TestReader_Endless(t *testing.T) {
 		var err error
 		used := rowstest.Allocated(func() {
 			var r rows.Rows
-			if r, err = openFile(t.Context(), c.file); err != nil {
+			r, err = openFile(t.Context(), c.file)
+			if err != nil {
 				return
 			}
 			defer r.Close()
@@ -374,7 +389,8 @@ func TestReader_Budget(t *testing.T) {
 	t.Parallel()
 	const count = 600_000
 	run := append(binary.AppendUvarint([]byte{1}, count<<1), 0)
-	file := craft(t, count, required(meta.Int32), dictionaryPage(1, []byte{7, 0, 0, 0}), dataPage(count, meta.RLEDictionary, run))
+	file := craft(t, count, required(meta.Int32), dictionaryPage(1, []byte{7, 0, 0, 0}),
+		dataPage(count, meta.RLEDictionary, run))
 	r, err := openFile(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
@@ -436,7 +452,8 @@ func TestDecoders(t *testing.T) {
 		if width > 31 {
 			continue
 		}
-		if b, err = (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, levels); err != nil {
+		b, err = (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, levels)
+		if err != nil {
 			t.Fatal(err)
 		}
 		h := runReader{src: b, width: width}
@@ -484,7 +501,8 @@ func TestDecoders_Invalid(t *testing.T) {
 func TestDictionaryReader_Width(t *testing.T) {
 	t.Parallel()
 	number := leafType{stored: meta.Int32, width: 4}
-	if _, err := newValueReader(&number, fixedDictionary(make([]byte, 4), 4), meta.RLEDictionary, []byte{33, 2, 0}); err == nil {
+	if _, err := newValueReader(&number, fixedDictionary(make([]byte, 4), 4), meta.RLEDictionary,
+		[]byte{33, 2, 0}); err == nil {
 		t.Error("no error about indexes of 33 bits")
 	}
 }

@@ -78,7 +78,8 @@ func (c *cursor) read() (rep, def uint64, data []byte, err error) {
 		}
 	}
 	c.left--
-	if rep, err = c.repLevels.next(); err == nil {
+	rep, err = c.repLevels.next()
+	if err == nil {
 		def, err = c.defLevels.next()
 	}
 	if err == nil && (rep > c.leaf.rep || def > c.leaf.def) {
@@ -112,7 +113,8 @@ func (c *cursor) nextPage() error {
 			if err != nil {
 				return err
 			}
-			if c.dictionary, err = newDictionary(&c.leaf.leaf, body, pageValues(header)); err != nil {
+			c.dictionary, err = newDictionary(&c.leaf.leaf, body, pageValues(header))
+			if err != nil {
 				return err
 			}
 			c.packed, c.plain = nil, nil // one of them belongs to the dictionary
@@ -175,7 +177,8 @@ func (c *cursor) checkHeader(header *meta.PageHeader) error {
 // pageValues returns the number of values of a page, with nulls. A page has one of these headers,
 // and the others are zero.
 func pageValues(h *meta.PageHeader) int64 {
-	return int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues) + int64(h.DictionaryPageHeader.V.NumValues)
+	return int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues) +
+		int64(h.DictionaryPageHeader.V.NumValues)
 }
 
 // readPage reads the page after its header: the levels of a page of version 2, which are not
@@ -269,7 +272,8 @@ func decompress(z *zstd.Decoder, codec meta.CompressionCodec, dst, packed []byte
 			out, err = snappy.Decode(dst[:cap(dst)], packed)
 		case meta.Gzip:
 			var r io.Reader
-			if r, err = gzip.NewReader(bytes.NewReader(packed)); err == nil {
+			r, err = gzip.NewReader(bytes.NewReader(packed))
+			if err == nil {
 				out, err = readAtMost(dst, r, size+1)
 			}
 		case meta.Brotli:

@@ -67,7 +67,8 @@ func newReader(in *io.SectionReader, b *rows.Budget) (rows.Rows, error) {
 		return nil, err
 	}
 	r := &reader{in: in, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
-	if r.schema, err = readSchema(footer.Schema, b); err != nil {
+	r.schema, err = readSchema(footer.Schema, b)
+	if err != nil {
 		return nil, err
 	}
 	if err := footer.check(len(r.leaves)); err != nil {
@@ -77,10 +78,12 @@ func newReader(in *io.SectionReader, b *rows.Budget) (rows.Rows, error) {
 	for range r.columns {
 		r.spilled = append(r.spilled, bufio.NewReaderSize(nil, min(readBuffers/len(r.columns), 32<<10)))
 	}
-	if r.zstd, err = newZstd(); err != nil {
+	r.zstd, err = newZstd()
+	if err != nil {
 		return nil, err
 	}
-	if r.spill, err = b.TempFile(); err != nil {
+	r.spill, err = b.TempFile()
+	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
@@ -121,13 +124,15 @@ func (r *reader) nextGroup() error {
 	if r.group == len(r.groups) {
 		return io.EOF
 	}
-	if r.left = r.groups[r.group].NumRows; r.left > 0 {
+	r.left = r.groups[r.group].NumRows
+	if r.left > 0 {
 		budget := r.budget.Trial()
 		end := int64(0)
 		for i := range r.columns {
 			start := end
 			var err error
-			if end, err = r.spillColumn(i, budget, start); err != nil {
+			end, err = r.spillColumn(i, budget, start)
+			if err != nil {
 				return err
 			}
 			r.spilled[i].Reset(io.NewSectionReader(r.spill, start, end-start))
@@ -147,7 +152,8 @@ func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int
 	r.out.Reset(io.NewOffsetWriter(r.spill, at))
 	var cell []byte
 	for row := r.row + 1; row <= r.row+r.left; row++ {
-		if cell, err = c.appendCell(cell[:0]); err != nil {
+		cell, err = c.appendCell(cell[:0])
+		if err != nil {
 			return at, locate(err, row)
 		}
 		if err := budget.Cell(len(cell)); err != nil {

@@ -33,7 +33,8 @@ func TestReader_Types(t *testing.T) {
 		want   []string
 	}{
 		{"boolean", parquet.Leaf(parquet.BooleanType), []any{true, false, nil}, []string{"true", "false", ""}},
-		{"int32", parquet.Leaf(parquet.Int32Type), []any{int32(math.MinInt32), int32(math.MaxInt32)}, []string{"-2147483648", "2147483647"}},
+		{"int32", parquet.Leaf(parquet.Int32Type), []any{int32(math.MinInt32), int32(math.MaxInt32)},
+			[]string{"-2147483648", "2147483647"}},
 		{
 			"int64", parquet.Leaf(parquet.Int64Type), []any{int64(math.MinInt64), int64(9007199254740993), nil},
 			[]string{"-9223372036854775808", "9007199254740993", ""},
@@ -47,17 +48,22 @@ func TestReader_Types(t *testing.T) {
 			[]string{"0.1", "1", "16777216", "0.0000001"},
 		}, {
 			"double", parquet.Leaf(parquet.DoubleType),
-			[]any{0.1, 0.30000000000000004, 1e21, 1.5e-9, 0.0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), nil},
+			[]any{0.1, 0.30000000000000004, 1e21, 1.5e-9, 0.0, math.Copysign(0, -1), math.NaN(), math.Inf(1),
+				math.Inf(-1), nil},
 			[]string{
-				"0.1", "0.30000000000000004", "1000000000000000000000", "0.0000000015", "0", "-0", "NaN", "Infinity", "-Infinity", "",
+				"0.1", "0.30000000000000004", "1000000000000000000000", "0.0000000015", "0", "-0", "NaN", "Infinity",
+				"-Infinity", "",
 			},
 		},
-		{"no exponent however large", parquet.Leaf(parquet.DoubleType), []any{1e300}, []string{"1" + strings.Repeat("0", 300)}},
+		{"no exponent however large", parquet.Leaf(parquet.DoubleType), []any{1e300},
+			[]string{"1" + strings.Repeat("0", 300)}},
 		{
-			"decimal in 32 bits", parquet.Decimal(2, 9, parquet.Int32Type), []any{int32(0), int32(5), int32(-5), int32(12345), int32(-100)},
+			"decimal in 32 bits", parquet.Decimal(2, 9, parquet.Int32Type),
+			[]any{int32(0), int32(5), int32(-5), int32(12345), int32(-100)},
 			[]string{"0.00", "0.05", "-0.05", "123.45", "-1.00"},
 		},
-		{"decimal in 64 bits", parquet.Decimal(0, 18, parquet.Int64Type), []any{int64(math.MinInt64)}, []string{"-9223372036854775808"}},
+		{"decimal in 64 bits", parquet.Decimal(0, 18, parquet.Int64Type), []any{int64(math.MinInt64)},
+			[]string{"-9223372036854775808"}},
 		{
 			"decimal in fixed bytes", parquet.Decimal(10, 38, parquet.FixedLenByteArrayType(16)),
 			[]any{
@@ -67,27 +73,37 @@ func TestReader_Types(t *testing.T) {
 			[]string{"0.0000000001", "-0.0000000001", "9999999999999999999999999999.9999999999"},
 		},
 		{
-			"decimal in bytes", parquet.Decimal(3, 20, parquet.ByteArrayType), []any{[]byte{0x80}, []byte{0x00, 0x80}, []byte{}},
+			"decimal in bytes", parquet.Decimal(3, 20, parquet.ByteArrayType),
+			[]any{[]byte{0x80}, []byte{0x00, 0x80}, []byte{}},
 			[]string{"-0.128", "0.128", "0.000"},
 		},
 		{
-			"date", parquet.Date(), []any{int32(0), int32(-1), int32(19782), int32(-719528), int32(2932897), int32(-719529)},
+			"date", parquet.Date(), []any{int32(0), int32(-1), int32(19782), int32(-719528), int32(2932897),
+				int32(-719529)},
 			[]string{"1970-01-01", "1969-12-31", "2024-02-29", "0000-01-01", "+010000-01-01", "-000001-12-31"},
 		},
-		{"time in millis", parquet.TimeAdjusted(parquet.Millisecond, true), []any{int32(49_500_007)}, []string{"13:45:00.007"}},
-		{"time in micros", parquet.TimeAdjusted(parquet.Microsecond, false), []any{int64(86_399_999_999)}, []string{"23:59:59.999999"}},
-		{"time in nanos", parquet.TimeAdjusted(parquet.Nanosecond, false), []any{int64(1)}, []string{"00:00:00.000000001"}},
+		{"time in millis", parquet.TimeAdjusted(parquet.Millisecond, true), []any{int32(49_500_007)},
+			[]string{"13:45:00.007"}},
+		{"time in micros", parquet.TimeAdjusted(parquet.Microsecond, false), []any{int64(86_399_999_999)},
+			[]string{"23:59:59.999999"}},
+		{"time in nanos", parquet.TimeAdjusted(parquet.Nanosecond, false), []any{int64(1)},
+			[]string{"00:00:00.000000001"}},
 		{
-			"timestamp in millis", parquet.TimestampAdjusted(parquet.Millisecond, true), []any{int64(0), int64(-1), int64(1709214300000)},
+			"timestamp in millis", parquet.TimestampAdjusted(parquet.Millisecond, true),
+			[]any{int64(0), int64(-1), int64(1709214300000)},
 			[]string{"1970-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "2024-02-29T13:45:00.000Z"},
 		},
-		{"timestamp in micros", parquet.TimestampAdjusted(parquet.Microsecond, false), []any{int64(-1)}, []string{"1969-12-31T23:59:59.999999"}},
+		{"timestamp in micros", parquet.TimestampAdjusted(parquet.Microsecond, false), []any{int64(-1)},
+			[]string{"1969-12-31T23:59:59.999999"}},
 		{
-			"timestamp in nanos", parquet.TimestampAdjusted(parquet.Nanosecond, true), []any{int64(math.MinInt64), int64(math.MaxInt64)},
+			"timestamp in nanos", parquet.TimestampAdjusted(parquet.Nanosecond, true),
+			[]any{int64(math.MinInt64), int64(math.MaxInt64)},
 			[]string{"1677-09-21T00:12:43.145224192Z", "2262-04-11T23:47:16.854775807Z"},
 		},
-		{"int96", parquet.Leaf(parquet.Int96Type), []any{day, deprecated.Int96{1, 0, 2_440_587}}, []string{"1970-01-01T00:00:00.000000000", "1969-12-31T00:00:00.000000001"}},
-		{"string", parquet.String(), []any{"", "Ärzte, \"quoted\"\r\n\x00", nil}, []string{"", "Ärzte, \"quoted\"\r\n\x00", ""}},
+		{"int96", parquet.Leaf(parquet.Int96Type), []any{day, deprecated.Int96{1, 0, 2_440_587}},
+			[]string{"1970-01-01T00:00:00.000000000", "1969-12-31T00:00:00.000000001"}},
+		{"string", parquet.String(), []any{"", "Ärzte, \"quoted\"\r\n\x00", nil},
+			[]string{"", "Ärzte, \"quoted\"\r\n\x00", ""}},
 		{"enum", parquet.Enum(), []any{"TREE"}, []string{"TREE"}},
 		{"json", parquet.JSON(), []any{`{"a": 1.50}`}, []string{`{"a": 1.50}`}},
 		{"bson", parquet.BSON(), []any{"text"}, []string{"dGV4dA=="}},
@@ -95,7 +111,8 @@ func TestReader_Types(t *testing.T) {
 			"uuid", parquet.UUID(), []any{[]byte("\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef")},
 			[]string{"01234567-89ab-cdef-0123-456789abcdef"},
 		},
-		{"bytes that are text", parquet.Leaf(parquet.ByteArrayType), []any{"Grüße", "a\tb", nil}, []string{"Grüße", "a\tb", ""}},
+		{"bytes that are text", parquet.Leaf(parquet.ByteArrayType), []any{"Grüße", "a\tb", nil},
+			[]string{"Grüße", "a\tb", ""}},
 		{"fixed bytes", fixed(2), []any{[]byte("ab"), []byte("\xFF\x00")}, []string{"YWI=", "/wA="}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -141,8 +158,9 @@ func TestReader_Nested(t *testing.T) {
 	plants := []plant{
 		{
 			Name: "rose", Tags: []string{"shade", "hardy"}, Bare: []int64{1, 2}, Place: &place{"A", []int32{7}, &lat},
-			Places: []place{{"B", []int32{1, 2}, nil}, {"C \"\n\x01", nil, &lat}}, Names: map[string]string{"de": "Rose, rot"},
-			Deep: [][]string{{"a", "b"}, {}},
+			Places: []place{{"B", []int32{1, 2}, nil}, {"C \"\n\x01", nil, &lat}},
+			Names:  map[string]string{"de": "Rose, rot"},
+			Deep:   [][]string{{"a", "b"}, {}},
 		},
 		{Name: "none"},
 		{Name: "commas", Tags: []string{"a,b", "c"}, Bare: []int64{-1}, Place: &place{Bed: "D"}, Places: []place{{}}},
@@ -154,7 +172,8 @@ func TestReader_Nested(t *testing.T) {
 		{"name", "tags", "bare", "place.bed", "place.rows", "place.lat", "places", "names", "deep"},
 		{
 			"rose", `["shade","hardy"]`, "[1,2]", "A", "[7]", "52.5",
-			`[{"bed":"B","rows":[1,2],"lat":null},{"bed":"C \"\n\u0001","rows":[],"lat":52.5}]`, `{"de":"Rose, rot"}`, `[["a","b"],[]]`,
+			`[{"bed":"B","rows":[1,2],"lat":null},{"bed":"C \"\n\u0001","rows":[],"lat":52.5}]`, `{"de":"Rose, rot"}`,
+			`[["a","b"],[]]`,
 		},
 		{"none", "", "", "", "", "", "", "", ""},
 		{"commas", `["a,b","c"]`, "[-1]", "D", "", "", `[{"bed":"","rows":[],"lat":null}]`, "", ""},
@@ -181,13 +200,15 @@ func TestReader_Lists(t *testing.T) {
 	}{
 		{
 			"repeated leaf", parquet.Repeated(parquet.String()),
-			[]parquet.Row{{null(0, 0)}, {value("a", 0, 1)}, {value("a", 0, 1), value("b", 1, 1)}}, []string{"", `["a"]`, `["a","b"]`},
+			[]parquet.Row{{null(0, 0)}, {value("a", 0, 1)}, {value("a", 0, 1), value("b", 1, 1)}},
+			[]string{"", `["a"]`, `["a","b"]`},
 		}, {
 			"repeated group", parquet.Repeated(element("x", parquet.String())),
 			[]parquet.Row{{null(0, 0)}, {value("a", 0, 1), value("b", 1, 1)}}, []string{"", `[{"x":"a"},{"x":"b"}]`},
 		}, {
 			"three levels", parquet.Optional(parquet.List(optional)),
-			[]parquet.Row{{null(0, 0)}, {null(0, 1)}, {null(0, 2)}, {value("a", 0, 3), null(1, 2)}, {value("a", 0, 3), value("b", 1, 3)}},
+			[]parquet.Row{{null(0, 0)}, {null(0, 1)}, {null(0, 2)}, {value("a", 0, 3), null(1, 2)},
+				{value("a", 0, 3), value("b", 1, 3)}},
 			[]string{"", "", "[null]", `["a",null]`, `["a","b"]`},
 		}, {
 			"list of maps", parquet.List(parquet.Map(parquet.Int(32), parquet.String())), nil, nil,
@@ -253,7 +274,8 @@ func TestReader_Compression(t *testing.T) {
 		for _, version := range []int{1, 2} {
 			t.Run(fmt.Sprint(name, " ", version), func(t *testing.T) {
 				t.Parallel()
-				b := mustWrite(t, records, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(2000),
+				b := mustWrite(t, records, parquet.Compression(codec), parquet.DataPageVersion(version),
+					parquet.PageBufferSize(2000),
 					parquet.MaxRowsPerRowGroup(1100))
 				got, err := readFile(b)
 				if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -358,7 +380,8 @@ func TestDecompress(t *testing.T) {
 	}
 	defer z.Close()
 	plain := bytes.Repeat([]byte("herbarium "), 1000)
-	for _, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw} {
+	for _, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd,
+		&parquet.Lz4Raw} {
 		packed, err := codec.Encode(nil, plain)
 		if err != nil {
 			t.Fatal(err)
@@ -384,7 +407,8 @@ func damagedParquet(t testing.TB, codec compress.Codec) []byte {
 	size := 1.5
 	var records []row
 	for i := range 40 {
-		records = append(records, row{fmt.Sprint("plant ", i%7), &size, []string{"a", "b"}[:i%3], map[string]string{"k": "v"}}, row{})
+		records = append(records, row{fmt.Sprint("plant ", i%7), &size, []string{"a", "b"}[:i%3],
+			map[string]string{"k": "v"}}, row{})
 	}
 	return mustWrite(t, records, parquet.Compression(codec), parquet.PageBufferSize(200))
 }
@@ -424,7 +448,8 @@ func FuzzReader(f *testing.F) {
 		var err error
 		used := rowstest.Allocated(func() {
 			var r rows.Rows
-			if r, err = openFile(ctx, b); err != nil {
+			r, err = openFile(ctx, b)
+			if err != nil {
 				return
 			}
 			defer r.Close()

@@ -19,8 +19,10 @@ type node struct {
 	leaf          leafType
 	children      []*node // of a group: its fields; of a list: the element; of a map: key and value
 	first, leaves int     // range of the leaves below, in the order of the file
-	def, rep      uint64  // levels of a value for which this node is present; an item of a list or map has one more of each
-	isRepeated    bool    // a list because the field is repeated, without an annotation
+	// levels of a value for which this node is present; an item of a list or map has one more of
+	// each
+	def, rep   uint64
+	isRepeated bool // a list because the field is repeated, without an annotation
 }
 
 type nodeKind int
@@ -128,7 +130,8 @@ func (n *node) annotate(annotation any) {
 	n.kind, n.children = kindList, []*node{item}
 	// Writers put one or two levels between a list and its element; the rules are those of the
 	// format specification.
-	if isGroup && len(item.children) == 1 && !item.children[0].isRepeated && item.name != "array" && item.name != n.name+"_tuple" {
+	if isGroup && len(item.children) == 1 && !item.children[0].isRepeated && item.name != "array" &&
+		item.name != n.name+"_tuple" {
 		n.children = item.children
 	}
 }
@@ -189,7 +192,8 @@ func newLeafType(e *meta.SchemaElement) (leafType, error) {
 	case stored < 0 || int(stored) >= len(types):
 		return leafType{}, errType(e.Name, strconv.Itoa(int(stored)))
 	case stored == meta.FixedLenByteArray && e.TypeLength.V <= 0:
-		return leafType{}, herb.Invalidf("column %q has values of a fixed length without that length; write the file again", e.Name)
+		return leafType{}, herb.Invalidf(
+			"column %q has values of a fixed length without that length; write the file again", e.Name)
 	}
 	l := types[stored]
 	l.stored = stored
@@ -206,7 +210,8 @@ func newLeafType(e *meta.SchemaElement) (leafType, error) {
 
 // errType is the error for a column of a type that is not read.
 func errType(column, name string) error {
-	return herb.Invalidf("column %q has the unsupported type %s; write it as text, numbers or dates", rows.Clip(column), name)
+	return herb.Invalidf("column %q has the unsupported type %s; write it as text, numbers or dates",
+		rows.Clip(column), name)
 }
 
 // annotate changes a stored type to the annotated one, unless values of that type cannot be stored
@@ -230,12 +235,14 @@ func (l *leafType) annotate(annotation any) {
 	case *meta.UUIDType:
 		set(isFixed(16), herb.TypeText, appendUUID)
 	case *meta.DecimalType:
-		set((isInt || isBytes) && t.Scale >= 0 && t.Scale <= 10_000, herb.TypeNumber, appendDecimal(int(t.Scale), isInt))
+		set((isInt || isBytes) && t.Scale >= 0 && t.Scale <= 10_000, herb.TypeNumber,
+			appendDecimal(int(t.Scale), isInt))
 	case *meta.DateType:
 		set(l.stored == meta.Int32, herb.TypeDate, appendDate)
 	case *meta.TimeType:
 		_, isMillis := t.Unit.Value.(*meta.MilliSeconds)
-		set(l.stored == meta.Int64 || l.stored == meta.Int32 && isMillis, herb.TypeTime, appendTime(t.Unit, t.IsAdjustedToUTC, false))
+		set(l.stored == meta.Int64 || l.stored == meta.Int32 && isMillis, herb.TypeTime,
+			appendTime(t.Unit, t.IsAdjustedToUTC, false))
 	case *meta.TimestampType:
 		set(l.stored == meta.Int64, herb.TypeDateTime, appendTime(t.Unit, t.IsAdjustedToUTC, true))
 	case *meta.IntType:
@@ -253,8 +260,9 @@ func annotation(e *meta.SchemaElement) any {
 	text, unsigned, pairs := new(meta.StringType), new(meta.IntType), new(meta.MapType)
 	return map[deprecated.ConvertedType]any{
 		deprecated.UTF8: text, deprecated.Enum: text, deprecated.Json: text, deprecated.Bson: new(meta.BsonType),
-		deprecated.Uint8: unsigned, deprecated.Uint16: unsigned, deprecated.Uint32: unsigned, deprecated.Uint64: unsigned,
-		deprecated.List: new(meta.ListType), deprecated.Map: pairs, deprecated.MapKeyValue: pairs,
+		deprecated.Uint8: unsigned, deprecated.Uint16: unsigned, deprecated.Uint32: unsigned,
+		deprecated.Uint64: unsigned,
+		deprecated.List:   new(meta.ListType), deprecated.Map: pairs, deprecated.MapKeyValue: pairs,
 		deprecated.Decimal:         &meta.DecimalType{Scale: e.Scale.V},
 		deprecated.Date:            new(meta.DateType),
 		deprecated.Interval:        deprecated.Interval,

@@ -74,7 +74,8 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 		}
 		cursor := &cursor{
 			leaf: s.leaves[i], chunk: new(columnMetadata), left: int64(len(values)),
-			repLevels: newLevelReader(rep, s.leaves[i].rep), defLevels: newLevelReader(def, s.leaves[i].def), values: next,
+			repLevels: newLevelReader(rep, s.leaves[i].rep), defLevels: newLevelReader(def, s.leaves[i].def),
+			values: next,
 		}
 		cursor.advance()
 		c.cursors = append(c.cursors, cursor)
@@ -93,8 +94,10 @@ func TestSchema_UnsupportedTypes(t *testing.T) {
 	interval.TypeLength = some(int32(12))
 	variant := group("v", meta.Optional, 1)
 	variant.LogicalType.Value = new(meta.VariantType)
-	for name, element := range map[string]meta.SchemaElement{"FLOAT16": half, "INTERVAL": interval, "VARIANT": variant} {
-		elements := []meta.SchemaElement{group("root", meta.Required, 1), element, leaf("metadata", meta.Required, meta.ByteArray)}
+	for name, element := range map[string]meta.SchemaElement{"FLOAT16": half, "INTERVAL": interval,
+		"VARIANT": variant} {
+		elements := []meta.SchemaElement{group("root", meta.Required, 1), element,
+			leaf("metadata", meta.Required, meta.ByteArray)}
 		_, err := readSchema(elements, testBudget(t))
 		want := `column "v" has the unsupported type ` + name + "; write it as text, numbers or dates"
 		if err == nil || err.Error() != want || herb.CodeOf(err) != herb.CodeInvalid {
@@ -122,7 +125,8 @@ func TestSchema_Legacy(t *testing.T) {
 			[][]value{{null(0, 1)}}, "",
 		}, {
 			"a group of two is the element", []meta.SchemaElement{
-				list, group("element", meta.Repeated, 2), leaf("a", meta.Required, meta.Int32), leaf("b", meta.Optional, meta.Int32),
+				list, group("element", meta.Repeated, 2), leaf("a", meta.Required, meta.Int32),
+				leaf("b", meta.Optional, meta.Int32),
 			},
 			[][]value{{newValue(int32(1), 0, 2), newValue(int32(2), 1, 2)}, {null(0, 2), newValue(int32(3), 1, 3)}},
 			`[{"a":1,"b":null},{"a":2,"b":3}]`,
@@ -146,7 +150,8 @@ func TestSchema_Legacy(t *testing.T) {
 				annotated(group("v", meta.Optional, 1), deprecated.MapKeyValue), group("map", meta.Repeated, 2),
 				leaf("key", meta.Required, meta.Int32), leaf("value", meta.Optional, meta.Double),
 			},
-			[][]value{{newValue(int32(1), 0, 2), newValue(int32(2), 1, 2)}, {newValue(0.5, 0, 3), null(1, 2)}}, `{"1":0.5,"2":null}`,
+			[][]value{{newValue(int32(1), 0, 2), newValue(int32(2), 1, 2)}, {newValue(0.5, 0, 3), null(1, 2)}},
+			`{"1":0.5,"2":null}`,
 		}, {
 			"keys without values are a list", []meta.SchemaElement{
 				annotated(group("v", meta.Optional, 1), deprecated.Map), group("key_value", meta.Repeated, 1),

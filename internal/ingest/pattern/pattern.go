@@ -37,7 +37,8 @@ func parse(expression string) (*syntax.Regexp, int, error) {
 	}
 	tree, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
-		return nil, 0, herb.Invalidf("is %q, which is not supported: %v; write a regular expression in the syntax of RE2",
+		return nil, 0, herb.Invalidf(
+			"is %q, which is not supported: %v; write a regular expression in the syntax of RE2",
 			herb.Clip(expression, shown), err)
 	}
 	n := size(tree)
@@ -148,7 +149,8 @@ func (p *Pattern) Match(value string, b *Budget) bool {
 		p.next.clear()
 		for _, i := range p.now.dense {
 			instruction := &p.program.Inst[i]
-			if steps++; instruction.Op != syntax.InstMatch && instruction.MatchRune(after) {
+			steps++
+			if instruction.Op != syntax.InstMatch && instruction.MatchRune(after) {
 				steps += p.add(&p.next, instruction.Out, context)
 			}
 		}
@@ -204,7 +206,8 @@ func newThreads(n int) threads { return threads{mark: make([]uint32, n)} }
 
 func (t *threads) clear() {
 	t.dense = t.dense[:0]
-	if t.now++; t.now == 0 { // the generation starts again
+	t.now++
+	if t.now == 0 { // the generation starts again
 		clear(t.mark)
 		t.now = 1
 	}

@@ -84,7 +84,8 @@ func (b *Budget) Trial() *Budget {
 // Elements charges for n elements of a format that are parsed and may not become values, such as
 // tags and attributes. It includes Step.
 func (b *Budget) Elements(n int) error {
-	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(int64(n)), b.stored, freeElements, elementsPerByte, "elements"))
+	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(int64(n)), b.stored, freeElements,
+		elementsPerByte, "elements"))
 }
 
 // Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size
@@ -100,7 +101,8 @@ func CheckUnpacked(n, stored int64) error {
 
 func checkExpansion(n, stored, free, perByte int64, what string) error {
 	if limit := max(free, stored*perByte); n > limit {
-		return herb.Invalidf("the file has more than %d %s, which is too much for its size of %d bytes; save the data as CSV without compression",
+		return herb.Invalidf("the file has more than %d %s, which is too much for its size of %d bytes; save the "+
+			"data as CSV without compression",
 			limit, what, stored)
 	}
 	return nil
@@ -114,7 +116,8 @@ func (b *Budget) TempFile() (*os.File, error) { return filesystem.TempFile(b.lim
 func (b *Budget) Step() error { return b.addSteps(1) }
 
 func (b *Budget) addSteps(n int) error {
-	if b.steps += n; b.steps < stepsPerContext {
+	b.steps += n
+	if b.steps < stepsPerContext {
 		return nil
 	}
 	b.steps = 0
@@ -176,7 +179,8 @@ func (b *Budget) Cell(size int) error { return b.values(1, size) }
 func (b *Budget) values(cells, size int) error {
 	used := b.limits.Usage
 	return cmp.Or(b.addSteps(1+size/bytesPerStep), b.Record(size),
-		checkExpansion(used.cells.Add(int64(cells)), b.stored, freeCells, cellsPerByte, "values, including missing ones"),
+		checkExpansion(used.cells.Add(int64(cells)), b.stored, freeCells, cellsPerByte,
+			"values, including missing ones"),
 		checkExpansion(used.bytes.Add(int64(size)), b.stored, freeBytes, bytesPerByte, "bytes of values"),
 	)
 }
@@ -213,7 +217,8 @@ func (l *limited) checkColumns() error {
 	for ; l.seen < len(columns); l.seen++ {
 		name := columns[l.seen].Name
 		if len(name) > MaxName {
-			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible; shorten it, or read the file with header=none and name the fields in a descriptor",
+			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible; shorten it, "+
+				"or read the file with header=none and name the fields in a descriptor",
 				l.seen+1, name, len(name), MaxName)
 		}
 		l.names += len(name)
@@ -221,7 +226,8 @@ func (l *limited) checkColumns() error {
 			return err
 		}
 		total := int(l.budget.limits.Usage.columns.Add(1))
-		if err := checkLimit(total, MaxAllColumns, "the tables of the file have more than %d columns together"); err != nil {
+		if err := checkLimit(total, MaxAllColumns,
+			"the tables of the file have more than %d columns together"); err != nil {
 			return err
 		}
 	}

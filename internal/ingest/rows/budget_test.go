@@ -63,14 +63,20 @@ func TestLimit(t *testing.T) {
 		{"rows without end", repeated{columns(2, "a"), cells(2, 0), -1}, 100, "more than 2097152 values", 1 << 19},
 		{"rows without columns and without end", repeated{nil, nil, -1}, 100, "more than 2097152 values", 1 << 20},
 		{"as many as a larger file can have", repeated{columns(98, "a"), nil, 64_000}, 400_000, "", 64_000},
-		{"more than a larger file can have", repeated{columns(98, "a"), nil, -1}, 400_000, "more than 6400000 values", 64_000},
-		{"text without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 100, "more than 67108864 bytes of values", 64},
-		{"text of a larger file without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 4 << 20, "more than 268435456 bytes of values", 256},
+		{"more than a larger file can have", repeated{columns(98, "a"), nil, -1}, 400_000,
+			"more than 6400000 values", 64_000},
+		{"text without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 100,
+			"more than 67108864 bytes of values", 64},
+		{"text of a larger file without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 4 << 20,
+			"more than 268435456 bytes of values", 256},
 		{"a row that is too long", repeated{columns(9, "a"), cells(9, 1<<20), -1}, 1 << 40, "8 MiB", 0},
 		{"too many columns", repeated{columns(rows.MaxColumns+1, "a"), nil, -1}, 1 << 40, "more than 10000 columns", 0},
-		{"too many columns and no rows", repeated{columns(rows.MaxColumns+1, "a"), nil, 0}, 1 << 40, "more than 10000 columns", 0},
-		{"a long name", repeated{columns(1, strings.Repeat("n", rows.MaxName+1)), nil, -1}, 1 << 40, "the name of column 1", 0},
-		{"long names", repeated{columns(2000, strings.Repeat("n", rows.MaxName)), nil, -1}, 1 << 40, "the names of the columns", 0},
+		{"too many columns and no rows", repeated{columns(rows.MaxColumns+1, "a"), nil, 0}, 1 << 40,
+			"more than 10000 columns", 0},
+		{"a long name", repeated{columns(1, strings.Repeat("n", rows.MaxName+1)), nil, -1}, 1 << 40,
+			"the name of column 1", 0},
+		{"long names", repeated{columns(2000, strings.Repeat("n", rows.MaxName)), nil, -1}, 1 << 40,
+			"the names of the columns", 0},
 		{"a row wider than the columns", repeated{columns(1, "a"), cells(2, 1), -1}, 1 << 40, "2 values", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,7 +88,8 @@ func TestLimit(t *testing.T) {
 				_, err = r.Next()
 			}
 			n--
-			if c.want == "" && err != io.EOF || c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
+			if c.want == "" && err != io.EOF || c.want != "" &&
+				(herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got error %v; want %q", err, c.want)
 			}
 			if n != c.most {
@@ -141,7 +148,8 @@ func TestBudget_Usage(t *testing.T) {
 	}
 	wide := 0
 	for ; wide < 100; wide++ {
-		r := rows.Limit(&repeated{columns(rows.MaxColumns, "a"), nil, 0}, rows.NewBudget(t.Context(), 1, rows.Limits{Usage: usage}))
+		r := rows.Limit(&repeated{columns(rows.MaxColumns, "a"), nil, 0},
+			rows.NewBudget(t.Context(), 1, rows.Limits{Usage: usage}))
 		if _, err := r.Next(); err != io.EOF {
 			break
 		}

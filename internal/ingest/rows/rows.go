@@ -163,8 +163,10 @@ type Options struct {
 	HeaderNames []string `json:"-"`
 
 	// Delimited text.
-	Delimiter        byte   // 0: detected
-	Widths           []int  // of columns in characters, instead of a delimiter; the last one has the rest of the line; empty: detected
+	Delimiter byte // 0: detected
+	// of columns in characters, instead of a delimiter; the last one has the rest of the line;
+	// empty: detected
+	Widths           []int
 	Quote            byte   // 0: '"'
 	NoQuote          bool   // quotes are ordinary characters
 	NoDoubleQuote    bool   // two quotes in a quoted value do not stand for one
@@ -271,7 +273,8 @@ func SelectionNotes(kind string, tables []Table, selected int) []string {
 		}
 		return strconv.Quote(Clip(t.Name)) + " (" + t.Skipped + ")"
 	})
-	return []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s", kind, tables[selected].Name, list)}
+	return []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
+		kind, tables[selected].Name, list)}
 }
 
 // SplitCells appends the cells that are concatenated in buf, by the end of each.
@@ -321,7 +324,8 @@ func OpenZip(src io.ReaderAt, size int64) (*zip.Reader, error) {
 	limited := &limitedReaderAt{src, maxDirectory}
 	archive, err := zip.NewReader(limited, size)
 	if limited.left < 0 {
-		err = herb.Invalidf("the list of entries has more than %s; write an archive with fewer entries", herb.FormatBytes(maxDirectory))
+		err = herb.Invalidf("the list of entries has more than %s; write an archive with fewer entries",
+			herb.FormatBytes(maxDirectory))
 	}
 	limited.left = math.MaxInt64 // entries have limits of their own
 	return archive, err
@@ -333,7 +337,8 @@ type limitedReaderAt struct {
 }
 
 func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	if l.left -= int64(len(p)); l.left < 0 {
+	l.left -= int64(len(p))
+	if l.left < 0 {
 		return 0, io.ErrUnexpectedEOF
 	}
 	return l.ReaderAt.ReadAt(p, off)

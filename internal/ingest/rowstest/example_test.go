@@ -59,10 +59,12 @@ func (r *reader) Next() ([][]byte, error) {
 	for bytes.IndexByte(r.Bytes(), '\n') < 0 && r.More() {
 	}
 	line, _, found := bytes.Cut(r.Bytes(), []byte("\n"))
-	if r.size = len(line); found {
+	r.size = len(line)
+	if found {
 		r.size++
 	} else if err := r.Err(); err == charset.ErrTooLong {
-		return nil, herb.Invalidf("line %d: the record is longer than %s", r.line, herb.FormatBytes(int64(r.budget.MaxRecord())))
+		return nil, herb.Invalidf("line %d: the record is longer than %s", r.line,
+			herb.FormatBytes(int64(r.budget.MaxRecord())))
 	} else if err != nil {
 		return nil, err
 	} else if r.size == 0 {
@@ -72,7 +74,8 @@ func (r *reader) Next() ([][]byte, error) {
 	for pair := range bytes.SplitSeq(line, []byte("\t")) {
 		label, value, found := bytes.Cut(pair, []byte(":"))
 		if !found {
-			return nil, herb.Invalidf("line %d: %q has no label; write it before a colon", r.line, rows.Clip(string(pair)))
+			return nil, herb.Invalidf("line %d: %q has no label; write it before a colon", r.line,
+				rows.Clip(string(pair)))
 		}
 		i, known := r.index[string(label)]
 		if !known {

@@ -75,13 +75,16 @@ func connect(ctx context.Context, f rows.File, b *rows.Budget) (*database, error
 		q.Set("immutable", "1")
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, schemaTime+time.Duration(f.Size())*schemaTimePerByte,
-		herb.Invalidf("the schema of the database takes too long to read; drop its tables of statistics, sqlite_stat1 and sqlite_stat4"))
+		herb.Invalidf("the schema of the database takes too long to read; drop its tables of statistics, "+
+			"sqlite_stat1 and sqlite_stat4"))
 	defer cancel()
 	d := &database{ctx: limited, budget: b}
-	if d.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()); err != nil {
+	d.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
+	if err != nil {
 		return nil, err
 	}
-	if err = d.guard(func() error { return d.check(path) }); err == nil {
+	err = d.guard(func() error { return d.check(path) })
+	if err == nil {
 		err = d.listTables()
 	}
 	if err != nil {
@@ -99,14 +102,16 @@ func hasContent(path string) bool {
 // whose last page is incomplete, which SQLite would complete with zeros.
 func (d *database) check(path string) (err error) {
 	const recordHeader = 100_000 // bytes of the header of a record with many columns
-	if d.conn, err = d.db.Conn(d.ctx); err != nil {
+	d.conn, err = d.db.Conn(d.ctx)
+	if err != nil {
 		return err
 	}
 	if err := d.limitLength(maxSchema); err != nil {
 		return err
 	}
 	encoding, page, limit := "", int64(0), d.budget.MaxRecord()
-	const q = "SELECT encoding, page_size FROM pragma_schema_version, pragma_encoding, pragma_page_size" // the first one reads the file
+	// the first one reads the file
+	const q = "SELECT encoding, page_size FROM pragma_schema_version, pragma_encoding, pragma_page_size"
 	if err := d.conn.QueryRowContext(d.ctx, q).Scan(&encoding, &page); err != nil {
 		return err
 	}
@@ -165,12 +170,14 @@ func (d *database) guard(call func() error) error {
 	case 1: // SQLITE_ERROR
 		cause = "the table cannot be read"
 	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN
-		cause = "the database is being written, or its writer was interrupted; close the program that uses it, or publish a copy made with .backup"
+		cause = "the database is being written, or its writer was interrupted; close the program that uses it, or " +
+			"publish a copy made with .backup"
 	case 11: // SQLITE_CORRUPT
 		cause = damaged
 	case 18: // SQLITE_TOOBIG
 		if d.maxLength == 0 {
-			return herb.Invalidf("the schema or the statistics of the database have a value of more than %d bytes; publish a copy of the table in another database", maxSchema)
+			return herb.Invalidf("the schema or the statistics of the database have a value of more than %d bytes; "+
+				"publish a copy of the table in another database", maxSchema)
 		}
 		return d.budget.Record(math.MaxInt)
 	case 26: // SQLITE_NOTADB

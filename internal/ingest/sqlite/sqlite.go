@@ -152,7 +152,8 @@ func (r *reader) start(name string) error {
 // for them.
 func (r *reader) storedOrder() (index string, err error) {
 	return index, r.guard(func() error {
-		return r.conn.QueryRowContext(r.ctx, `SELECT ifnull(max(format(' INDEXED BY "%w"', name)), ' NOT INDEXED') FROM pragma_index_list(?) AS l
+		return r.conn.QueryRowContext(r.ctx,
+			`SELECT ifnull(max(format(' INDEXED BY "%w"', name)), ' NOT INDEXED') FROM pragma_index_list(?) AS l
 			WHERE origin = 'pk' AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) WHERE cid = -1)`, r.table).Scan(&index)
 	})
 }
@@ -190,14 +191,16 @@ func (r *reader) readColumns() error {
 		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, c)
 	}
 	if len(computed) > 0 {
-		r.notes = append(r.notes, "not published, because it is computed when it is read: "+rows.JoinNames(computed)+"; declare the column as STORED")
+		r.notes = append(r.notes, "not published, because it is computed when it is read: "+rows.JoinNames(computed)+
+			"; declare the column as STORED")
 	}
 	return r.guard(found.Err)
 }
 
 // isGeometry reports whether the declared type or the name of a column says that it is a geometry.
 func isGeometry(name, declared string) bool {
-	kinds := []string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection"}
+	kinds := []string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
+		"geometrycollection"}
 	kind, _, _ := strings.Cut(strings.ToLower(declared), " ") // such as POINT Z
 	return slices.Contains(kinds, kind) || geometry.IsUsual(name)
 }
@@ -206,7 +209,8 @@ func isGeometry(name, declared string) bool {
 func (r *reader) Next() ([][]byte, error) {
 	more := false
 	err := r.guard(func() error {
-		if more = r.rows.Next(); !more {
+		more = r.rows.Next()
+		if !more {
 			return r.rows.Err()
 		}
 		return r.rows.Scan(r.into...)
@@ -223,7 +227,8 @@ func (r *reader) Next() ([][]byte, error) {
 	r.row++
 	r.buf, r.ends = r.buf[:0], r.ends[:0]
 	for i, v := range r.values {
-		if r.buf, err = r.stored[i].appendValue(r.buf, v); err != nil {
+		r.buf, err = r.stored[i].appendValue(r.buf, v)
+		if err != nil {
 			return nil, rows.Damaged(err, fmt.Sprintf("%s, column %q", r.Position(), rows.Clip(r.columns[i].Name)))
 		}
 		if err := r.budget.Record(len(r.buf)); err != nil { // before the next value is copied

@@ -98,33 +98,42 @@ func TestReader(t *testing.T) {
 			},
 		}, {
 			"in the order of rowid, not of an index", []string{
-				`CREATE TABLE t (rowid TEXT)`, `INSERT INTO t (_rowid_, rowid) VALUES (3, 'c'), (1, 'z'), (2, 'a')`, `CREATE INDEX i ON t (rowid)`,
+				`CREATE TABLE t (rowid TEXT)`, `INSERT INTO t (_rowid_, rowid) VALUES (3, 'c'), (1, 'z'), (2, 'a')`,
+				`CREATE INDEX i ON t (rowid)`,
 			}, "T",
 			[][]string{{"rowid"}, {"z"}, {"a"}, {"c"}},
 		}, {
 			"without rowid", []string{
-				`CREATE TABLE t (v, b TEXT, a INT, PRIMARY KEY (a, b)) WITHOUT ROWID`, `INSERT INTO t VALUES (1, 'y', 2), (2, 'x', 2), (3, 'z', 1)`,
+				`CREATE TABLE t (v, b TEXT, a INT, PRIMARY KEY (a, b)) WITHOUT ROWID`,
+				`INSERT INTO t VALUES (1, 'y', 2), (2, 'x', 2), (3, 'z', 1)`,
 			}, "",
 			[][]string{{"v", "b", "a"}, {"3", "z", "1"}, {"2", "x", "2"}, {"1", "y", "2"}},
 		}, {
-			"generated columns that are stored", []string{`CREATE TABLE t (a, b AS (a + 1), c AS (a * 2) STORED)`, `INSERT INTO t VALUES (1)`}, "",
+			"generated columns that are stored", []string{`CREATE TABLE t (a, b AS (a + 1), c AS (a * 2) STORED)`,
+				`INSERT INTO t VALUES (1)`}, "",
 			[][]string{{"a", "c"}, {"1", "2"}},
 		}, {
-			"UTF-16", []string{`PRAGMA encoding = 'UTF-16'`, `CREATE TABLE t (a)`, `INSERT INTO t VALUES ('Grün 😀')`}, "",
+			"UTF-16", []string{`PRAGMA encoding = 'UTF-16'`, `CREATE TABLE t (a)`, `INSERT INTO t VALUES ('Grün 😀')`},
+			"",
 			[][]string{{"a"}, {"Grün 😀"}},
 		}, {
 			"search tables are left out", []string{
-				`CREATE VIRTUAL TABLE words USING fts5(x)`, `INSERT INTO words VALUES ('rose')`, `CREATE TABLE t (a INTEGER PRIMARY KEY AUTOINCREMENT)`,
+				`CREATE VIRTUAL TABLE words USING fts5(x)`, `INSERT INTO words VALUES ('rose')`,
+				`CREATE TABLE t (a INTEGER PRIMARY KEY AUTOINCREMENT)`,
 				`INSERT INTO t VALUES (7)`,
 			}, "",
 			[][]string{{"a"}, {"7"}},
 		},
-		{"without rowid, in descending order", []string{`CREATE TABLE t (v, a, PRIMARY KEY (a DESC)) WITHOUT ROWID`, `INSERT INTO t VALUES (1, 1), (2, 3), (3, 2)`,
+		{"without rowid, in descending order", []string{`CREATE TABLE t (v, a, PRIMARY KEY (a DESC)) WITHOUT ROWID`,
+			`INSERT INTO t VALUES (1, 1), (2, 3), (3, 2)`,
 			`CREATE INDEX i ON t (v, a)`}, "", [][]string{{"v", "a"}, {"2", "3"}, {"3", "2"}, {"1", "1"}}},
 		{"no rows", []string{`CREATE TABLE t (a, b)`}, "", [][]string{{"a", "b"}}},
-		{"no name", []string{`CREATE TABLE "" ("" TEXT, """q" TEXT)`, `INSERT INTO "" VALUES ('x', 'y')`}, "", [][]string{{"", `"q`}, {"x", "y"}}},
-		{"all aliases taken", []string{`CREATE TABLE t (rowid, _rowid_, oid)`, `INSERT INTO t VALUES (1, 2, 3)`}, "", [][]string{{"rowid", "_rowid_", "oid"}, {"1", "2", "3"}}},
-		{"a virtual table of a missing module beside", append(missingModule("geo"), `CREATE TABLE t (a)`), "", [][]string{{"a"}}},
+		{"no name", []string{`CREATE TABLE "" ("" TEXT, """q" TEXT)`, `INSERT INTO "" VALUES ('x', 'y')`}, "",
+			[][]string{{"", `"q`}, {"x", "y"}}},
+		{"all aliases taken", []string{`CREATE TABLE t (rowid, _rowid_, oid)`, `INSERT INTO t VALUES (1, 2, 3)`}, "",
+			[][]string{{"rowid", "_rowid_", "oid"}, {"1", "2", "3"}}},
+		{"a virtual table of a missing module beside", append(missingModule("geo"), `CREATE TABLE t (a)`), "",
+			[][]string{{"a"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +157,8 @@ func missingModule(name string) []string {
 
 func TestReader_GeometryNotes(t *testing.T) {
 	t.Parallel()
-	path := createDatabase(t, "a.gpkg", `CREATE TABLE t (geom BLOB, at POINT, data BLOB)`, `INSERT INTO t VALUES (x'4750', NULL, x'01')`)
+	path := createDatabase(t, "a.gpkg", `CREATE TABLE t (geom BLOB, at POINT, data BLOB)`,
+		`INSERT INTO t VALUES (x'4750', NULL, x'01')`)
 	got, err := rowstest.Read(t.Context(), Format(), diskFile(path), rows.Options{}, rows.Limits{})
 	want := `column "geom": 1 value is not a geometry as WKB and listed as base64`
 	if err != nil || len(got.Notes) != 1 || got.Notes[0] != want {
@@ -166,8 +176,10 @@ func TestReader_DeclaredTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []rows.Column{
-		{Name: "zip", Type: herb.TypeText}, {Name: "code", Type: herb.TypeText}, {Name: "born"}, {Name: "n", Type: herb.TypeNumber, Numbers: true},
-		{Name: "price", Type: herb.TypeNumber, Numbers: true}, {Name: "mixed", Numbers: true}, {Name: "at"}, {Name: "flag", Numbers: true}, {Name: "any", Numbers: true}, {Name: "empty", Type: herb.TypeNumber},
+		{Name: "zip", Type: herb.TypeText}, {Name: "code", Type: herb.TypeText}, {Name: "born"},
+		{Name: "n", Type: herb.TypeNumber, Numbers: true},
+		{Name: "price", Type: herb.TypeNumber, Numbers: true}, {Name: "mixed", Numbers: true}, {Name: "at"},
+		{Name: "flag", Numbers: true}, {Name: "any", Numbers: true}, {Name: "empty", Type: herb.TypeNumber},
 	}
 	if diff := cmp.Diff(want, columns); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -176,8 +188,10 @@ func TestReader_DeclaredTypes(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	t.Parallel()
-	path := createDatabase(t, "x.db", `CREATE TABLE plants (a)`, `CREATE TABLE beds (a)`, `CREATE VIEW v AS SELECT 1 AS x`, `CREATE VIRTUAL TABLE words USING fts5(a)`)
-	got, err := Format().Tables(t.Context(), diskFile(path), rows.Options{}, rows.NewBudget(t.Context(), 1, rows.Limits{}))
+	path := createDatabase(t, "x.db", `CREATE TABLE plants (a)`, `CREATE TABLE beds (a)`,
+		`CREATE VIEW v AS SELECT 1 AS x`, `CREATE VIRTUAL TABLE words USING fts5(a)`)
+	got, err := Format().Tables(t.Context(), diskFile(path), rows.Options{},
+		rows.NewBudget(t.Context(), 1, rows.Limits{}))
 	want := []rows.Table{{Name: "beds"}, {Name: "plants"}, {Name: "v", Skipped: "a view, which is not published"},
 		{Name: "words", Skipped: "a virtual table, which is not published"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -197,11 +211,13 @@ func TestReader_Rejected(t *testing.T) {
 		{"several tables", two, "", "beds, plants"},
 		{"unknown table", two, "plant", `did you mean "plants"?`},
 		{"no tables", []string{`VACUUM`}, "", "no tables"},
-		{"virtual tables alone", []string{`CREATE VIRTUAL TABLE words USING fts5(a)`, `CREATE VIRTUAL TABLE boxes USING rtree(id, x, y)`}, "",
+		{"virtual tables alone", []string{`CREATE VIRTUAL TABLE words USING fts5(a)`,
+			`CREATE VIRTUAL TABLE boxes USING rtree(id, x, y)`}, "",
 			`"boxes" is a virtual table, which is not published, because its rows are computed; store them: CREATE TABLE copy AS SELECT * FROM "boxes"`},
 		{"a virtual table", append(missingModule("geo"), `CREATE TABLE t (a)`), "geo", `"geo" is a virtual table`},
 		{"a view", []string{`CREATE VIEW v AS SELECT 1 AS a`, `CREATE TABLE t (a)`}, "v", `"v" is a view`},
-		{"not UTF-8", []string{`CREATE TABLE t (a, b)`, `INSERT INTO t VALUES (1, 'x'), (2, CAST(x'FF' AS TEXT))`}, "", `table "t", row 2, column "b"`},
+		{"not UTF-8", []string{`CREATE TABLE t (a, b)`, `INSERT INTO t VALUES (1, 'x'), (2, CAST(x'FF' AS TEXT))`}, "",
+			`table "t", row 2, column "b"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -248,22 +264,32 @@ func TestReader_Computed(t *testing.T) {
 		{"nested views beside", append(table, nested...), ""},
 		{"a column", slices.Concat(table, redefine("t", `CREATE TABLE t (a, b AS (`+forever+`))`)), ""},
 		{"an index", slices.Concat(table, index, redefine("i", `CREATE INDEX i ON t (`+forever+`)`)), ""},
-		{"an index of some rows", slices.Concat(table, index, redefine("i", `CREATE INDEX i ON t (a) WHERE a > `+forever)), ""},
-		{"an index of a table without row IDs", slices.Concat([]string{`CREATE TABLE t (a PRIMARY KEY) WITHOUT ROWID`}, table[1:], index,
+		{"an index of some rows",
+			slices.Concat(table, index, redefine("i", `CREATE INDEX i ON t (a) WHERE a > `+forever)), ""},
+		{"an index of a table without row IDs", slices.Concat([]string{`CREATE TABLE t (a PRIMARY KEY) WITHOUT ROWID`},
+			table[1:], index,
 			redefine("i", `CREATE INDEX i ON t (a, `+forever+`)`)), ""},
 		{"a constraint", slices.Concat(table, redefine("t", `CREATE TABLE t (a CHECK (a > `+forever+`))`)), ""},
 		{"a default", slices.Concat(table, redefine("t", `CREATE TABLE t (a, b DEFAULT (`+forever+`))`)), ""},
 		{"a trigger", append(table, `CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT `+forever+`; END`), ""},
-		{"statistics", slices.Concat(table, statistics(1, forever)), "the schema or the statistics of the database have a value of more than 100000 bytes"},
+		{"statistics", slices.Concat(table, statistics(1, forever)),
+			"the schema or the statistics of the database have a value of more than 100000 bytes"},
 		{"a view alone", []string{`CREATE VIEW v AS SELECT ` + forever + ` AS b`}, `"v" is a view`},
-		{"a recursive view", []string{`CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i FROM n`}, `"v" is a view`},
-		{"a view described as a table", append([]string{`CREATE TABLE v (a)`}, redefine("v", `CREATE VIEW v AS SELECT `+forever+` AS b`)...), "damaged"},
-		{"a view with the name in the description of a table", slices.Concat([]string{`CREATE TABLE v (a)`, `CREATE VIEW w AS SELECT 1`},
-			redefine("w", `CREATE VIEW v AS SELECT `+forever+` AS b`), redefine("v", `CREATE TABLE vv (a)`)), "damaged"},
+		{"a recursive view", []string{
+			`CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i FROM n`},
+			`"v" is a view`},
+		{"a view described as a table",
+			append([]string{`CREATE TABLE v (a)`}, redefine("v", `CREATE VIEW v AS SELECT `+forever+` AS b`)...),
+			"damaged"},
+		{"a view with the name in the description of a table",
+			slices.Concat([]string{`CREATE TABLE v (a)`, `CREATE VIEW w AS SELECT 1`},
+				redefine("w", `CREATE VIEW v AS SELECT `+forever+` AS b`),
+				redefine("v", `CREATE TABLE vv (a)`)), "damaged"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := rowstest.Read(t.Context(), Format(), diskFile(createDatabase(t, "x.db", c.statements...)), rows.Options{}, rows.Limits{})
+			got, err := rowstest.Read(t.Context(), Format(), diskFile(createDatabase(t, "x.db", c.statements...)),
+				rows.Options{}, rows.Limits{})
 			if c.want != "" {
 				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got error %v, want one with %q", err, c.want)
@@ -326,7 +352,8 @@ func TestReader_OtherTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if notes := r.Notes(); len(notes) != want || want > 0 && !strings.Contains(notes[0], `another: "plants_that_are_tall" (a view, which is not published)`) {
+		if notes := r.Notes(); len(notes) != want || want > 0 &&
+			!strings.Contains(notes[0], `another: "plants_that_are_tall" (a view, which is not published)`) {
 			t.Errorf("table %q: notes %q", table, notes)
 		}
 		if err := r.Close(); err != nil {
@@ -360,7 +387,8 @@ func TestReader_LargeText(t *testing.T) {
 // TestReader_Damaged cuts a database at many lengths and changes its bytes.
 func TestReader_Damaged(t *testing.T) {
 	t.Parallel()
-	path := createDatabase(t, "x.db", `CREATE TABLE t (a, b)`, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 2000)
+	path := createDatabase(t, "x.db", `CREATE TABLE t (a, b)`,
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 2000)
 		INSERT INTO t SELECT i, 'plant ' || i FROM n`)
 	intact, err := os.ReadFile(path)
 	if err != nil {

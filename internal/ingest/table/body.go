@@ -77,7 +77,8 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 		case slices.ContainsFunc(b.header, row.equals):
 			b.leaveOut(row, "repeats the header")
 		case b.footnotes != nil && b.records >= minRecords && b.footnotes.mayBeFootnote(row):
-			if b.held = append(b.held, row.Clone()); len(b.held) > maxHeld {
+			b.held = append(b.held, row.Clone())
+			if len(b.held) > maxHeld {
 				b.footnotes = nil
 				b.release()
 			}
@@ -168,7 +169,8 @@ func uniqueRows(header, below []Row) (unique []Row) {
 		}
 		isName := func(c []byte) bool { return names[string(bytes.TrimSpace(c))] }
 		recurs := slices.ContainsFunc(others, func(r Row) bool { return slices.ContainsFunc(r.Cells, isName) })
-		if len(names) > 1 && len(others) > 0 && (isContrast || !recurs && (len(names) > 2 || len(below)-len(others) > 1)) {
+		if len(names) > 1 && len(others) > 0 &&
+			(isContrast || !recurs && (len(names) > 2 || len(below)-len(others) > 1)) {
 			unique = append(unique, h)
 		}
 	}

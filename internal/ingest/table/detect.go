@@ -181,7 +181,8 @@ func matchNames(s Sample, names []string) (best Header) {
 func (l Header) doubt(unit string, line int) string {
 	switch {
 	case l.Exists() && l.Doubtful:
-		return fmt.Sprintf("%s %d names the columns, although little distinguishes it from the %ss below it", unit, line, unit)
+		return fmt.Sprintf("%s %d names the columns, although little distinguishes it from the %ss below it",
+			unit, line, unit)
 	case l.Exists():
 		return ""
 	case l.Doubtful:

@@ -77,7 +77,8 @@ func newEvidence(s Sample) *evidence {
 		for c := range e.kinds[i] {
 			e.kinds[i][c] = r.kind(c)
 		}
-		if e.filled[i] = r.Filled(); len(r.Cells) != width && r.isSplitText() {
+		e.filled[i] = r.Filled()
+		if len(r.Cells) != width && r.isSplitText() {
 			e.filled[i] = min(e.filled[i], 1)
 		}
 	}
@@ -90,7 +91,8 @@ func CommonWidth(all []Row) (best int) {
 	count := map[int]int{}
 	for _, r := range all {
 		n := len(r.Cells)
-		if count[n]++; count[n] > count[best] || count[n] == count[best] && n > best {
+		count[n]++
+		if count[n] > count[best] || count[n] == count[best] && n > best {
 			best = n
 		}
 	}
@@ -124,7 +126,8 @@ func (e *evidence) firstRecord() int {
 			return 0
 		case e.filled[i] > 2 && i > 0 && r.Gap && i+1 < len(e.Rows):
 			return i
-		case e.filled[i] > 1 || slices.ContainsFunc(e.kinds[i], func(k value.Kind) bool { return k&(value.Text|value.Missing) == 0 }):
+		case e.filled[i] > 1 || slices.ContainsFunc(e.kinds[i],
+			func(k value.Kind) bool { return k&(value.Text|value.Missing) == 0 }):
 			return 0
 		}
 	}
@@ -150,7 +153,8 @@ func (e *evidence) candidate(first, end int) (l Header, ok bool) {
 	}
 	l.add("names differ from the values below", e.headerScore(names, l.Names, below))
 	if e.isFirstComplete(first, width) {
-		if l.add("first complete row", firstRow); !e.Tabular {
+		l.add("first complete row", firstRow)
+		if !e.Tabular {
 			l.add("the file does not promise a table", -maybeList)
 		}
 	}
@@ -302,7 +306,8 @@ func (e *evidence) contradiction(below []int) (cost float64) {
 		for c := range e.kinds[row] {
 			if isTyped, _, count := e.dominantKind(rest, c); isTyped && e.kind(row, c) != value.Missing {
 				values = max(values, count)
-				if typed++; e.kind(row, c)&names != 0 {
+				typed++
+				if e.kind(row, c)&names != 0 {
 					others++
 				}
 			}

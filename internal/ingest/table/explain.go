@@ -44,7 +44,8 @@ func describeHeader(s Sample, l Header, unit string) string {
 func headerSettings(s Sample, l Header) (settings herb.Reading, note string) {
 	switch n := l.End - l.First; {
 	case n == 0:
-		if settings.Header = "none"; l.First > 0 {
+		settings.Header = "none"
+		if l.First > 0 {
 			settings.Skip = strconv.Itoa(s.Rows[l.First].Line - 1)
 		}
 	case n == 1:
@@ -65,6 +66,7 @@ func (b *Body) explainFootnotes(e *rows.Explanation, header int) {
 	if header > 0 {
 		kept.Settings.Header, kept.Note = strconv.Itoa(header), ""
 	}
-	used := rows.Candidate{Text: fmt.Sprintf("footnotes from %s %d", b.report.Unit, b.notes[0].Line), Used: true, Evidence: b.terms}
+	used := rows.Candidate{Text: fmt.Sprintf("footnotes from %s %d", b.report.Unit, b.notes[0].Line), Used: true,
+		Evidence: b.terms}
 	e.Add(rows.DecisionFootnotes, used, kept)
 }

@@ -101,7 +101,8 @@ func (f *footnoteDetector) terms(r Row, gap bool) (terms []rows.Term) {
 	isLabeled := labelPattern.Match(text)
 	isProse := isSentence(text)
 	if r.Filled() > 1 { // it was split; numbers make it a record, such as a total
-		hasNumber := slices.ContainsFunc(r.Cells, func(c []byte) bool { return value.KindOf(c)&(value.Text|value.Missing) == 0 })
+		hasNumber := slices.ContainsFunc(r.Cells,
+			func(c []byte) bool { return value.KindOf(c)&(value.Text|value.Missing) == 0 })
 		isProse = isSentence(bytes.Join(r.Cells, nil)) && !hasNumber
 		if !isProse && !isLabeled {
 			return nil
@@ -125,7 +126,8 @@ func (f *footnoteDetector) terms(r Row, gap bool) (terms []rows.Term) {
 var (
 	// labelPattern matches a note that begins with a label, such as "Source:", or with the sign of
 	// a copyright.
-	labelPattern = regexp.MustCompile(`^(?i)(\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:|©)`)
+	labelPattern = regexp.MustCompile(
+		`^(?i)(\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:|©)`)
 	// markPattern matches a note that begins with the mark of a footnote.
 	markPattern = regexp.MustCompile(`^(\*|†|‡|§|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
 )
@@ -153,12 +155,14 @@ func (r Row) isSplitText() bool {
 // isThousands reports whether a number was split between two values.
 func isThousands(before, after []byte) bool {
 	isDigit := func(b []byte, i int) bool { return i >= 0 && i < len(b) && b[i] >= '0' && b[i] <= '9' }
-	return isDigit(before, len(before)-1) && isDigit(after, 0) && isDigit(after, 1) && isDigit(after, 2) && !isDigit(after, 3)
+	return isDigit(before, len(before)-1) && isDigit(after, 0) && isDigit(after, 1) && isDigit(after, 2) &&
+		!isDigit(after, 3)
 }
 
 // isSpaced reports whether a blank follows a delimiter.
 func (r Row) isSpaced() bool {
-	return len(r.Cells) > 1 && slices.ContainsFunc(r.Cells[1:], func(c []byte) bool { return len(c) > 1 && c[0] == ' ' })
+	return len(r.Cells) > 1 &&
+		slices.ContainsFunc(r.Cells[1:], func(c []byte) bool { return len(c) > 1 && c[0] == ' ' })
 }
 
 // WithoutNotes returns the rows below a header without last rows that may be footnotes, which would
@@ -181,7 +185,8 @@ func WithoutNotes(records []Row) []Row {
 		}
 		return records[:end]
 	}
-	if rest := trim(func(r Row) bool { return r.Filled() < 2 || r.isSplitText() }); !slices.ContainsFunc(rest, Row.isSpaced) {
+	if rest := trim(func(r Row) bool { return r.Filled() < 2 || r.isSplitText() }); !slices.ContainsFunc(rest,
+		Row.isSpaced) {
 		return rest
 	}
 	return trim(func(r Row) bool { return r.Filled() < 2 })

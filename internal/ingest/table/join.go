@@ -49,11 +49,13 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 	}
 	compared = Row{Line: last.Line, Cells: make([][]byte, len(j.names))}
 	for c, name := range j.names {
-		if compared.Cells[c] = last.cell(c); len(compared.Cells[c]) == 0 {
+		compared.Cells[c] = last.cell(c)
+		if len(compared.Cells[c]) == 0 {
 			compared.Cells[c] = []byte(name)
 		}
 	}
-	if score = -labels; j.isGrouped {
+	score = -labels
+	if j.isGrouped {
 		score = grouped*float64(j.needed) - labels*float64(end-first-1-j.needed)
 	}
 	return compared, j.names, score
@@ -72,7 +74,8 @@ func distinguishes(upper, lower Row) bool {
 	repeats, lacks := false, false
 	for _, names := range above {
 		lacks = lacks || slices.Contains(names, "")
-		if slices.Sort(names); len(names) > 1 && (names[0] == "" || len(slices.Compact(names)) < len(names)) {
+		slices.Sort(names)
+		if len(names) > 1 && (names[0] == "" || len(slices.Compact(names)) < len(names)) {
 			return false
 		}
 		repeats = repeats || len(names) > 1
@@ -93,7 +96,9 @@ func extendsGroup(header []Row) bool {
 		if !isFilled(lower.Cells[c]) || len(upper.cell(c)) > 0 {
 			continue
 		}
-		if n++; lower.kind(c) != value.Text || lower.kind(c-1) != value.Text || !slices.ContainsFunc(upper.Cells[:min(c, len(upper.Cells))], isFilled) {
+		n++
+		if lower.kind(c) != value.Text || lower.kind(c-1) != value.Text ||
+			!slices.ContainsFunc(upper.Cells[:min(c, len(upper.Cells))], isFilled) {
 			return false
 		}
 	}
@@ -163,7 +168,8 @@ func (e *evidence) isLabel(row int, below []int) bool {
 		case n > 0:
 			texts++
 			if values := e.values(below, c); 2*len(values) <= n && n >= manyRecords {
-				if recurring++; values[string(e.Rows[row].cell(c))] {
+				recurring++
+				if values[string(e.Rows[row].cell(c))] {
 					known++
 				}
 			}
@@ -240,7 +246,8 @@ func join(header []Row, merges []Merge, separator string) (j joinedHeader) {
 		j.isGrouped = j.isGrouped && isGroup && upper.Filled() > 1 && (!isLong || j.recurs)
 		if isMerged && upper.Filled() == 1 { // one group beside a column without
 			first := slices.IndexFunc(upper.Cells, isFilled)
-			j.isGrouped = slices.ContainsFunc(lower.Cells[:min(first, len(lower.Cells))], isFilled) && i == len(header)-2 && len(header) == 2
+			j.isGrouped = slices.ContainsFunc(lower.Cells[:min(first, len(lower.Cells))], isFilled) &&
+				i == len(header)-2 && len(header) == 2
 		}
 		lower = Row{Line: lower.Line, Cells: cells}
 	}
@@ -256,7 +263,8 @@ func join(header []Row, merges []Merge, separator string) (j joinedHeader) {
 func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isMerged bool) {
 	starts = make([]int, width)
 	for i := range starts {
-		if starts[i] = -1; len(upper.cell(i)) > 0 {
+		starts[i] = -1
+		if len(upper.cell(i)) > 0 {
 			starts[i] = i
 		}
 	}

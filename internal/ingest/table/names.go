@@ -199,7 +199,8 @@ func signs(text []byte, runs bool) string {
 		if first || !runs || sign != form[len(form)-1] {
 			form = append(form, sign)
 		}
-		if first = false; len(form) == maxForm {
+		first = false
+		if len(form) == maxForm {
 			break
 		}
 	}
@@ -220,7 +221,8 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds value.Kind) {
 	isAlike := func(r Row) bool { return areYears(numbers(r)) }
 	switch {
 	case areYears(names):
-	case areConsecutive(names) && (names[0] == 0 || hasRowLabel(row) || names[0] == 1 && e.mostBelow(below, hasRowLabel)):
+	case areConsecutive(names) && (names[0] == 0 || hasRowLabel(row) || names[0] == 1 &&
+		e.mostBelow(below, hasRowLabel)):
 		isAlike = func(r Row) bool { return areConsecutive(numbers(r)) }
 	case hasRowLabel(row) && isAscending(row):
 		isAlike = isAscending

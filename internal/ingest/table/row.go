@@ -105,7 +105,8 @@ func (r Row) Text() string {
 	const maxText = 1_000
 	var text []byte
 	for _, c := range r.Cells {
-		if c = bytes.TrimSpace(c); len(c) > 0 && len(text) < maxText {
+		c = bytes.TrimSpace(c)
+		if len(c) > 0 && len(text) < maxText {
 			if len(text) > 0 {
 				text = append(text, " | "...)
 			}

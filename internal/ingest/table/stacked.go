@@ -49,21 +49,24 @@ func newStack(header, below []Row) *stack {
 
 // next returns the next row. isNew means that it begins another table.
 func (s *stack) next(read func() (Row, error)) (row Row, isNew bool, err error) {
-	if row, err = s.take(read); err != nil {
+	row, err = s.take(read)
+	if err != nil {
 		return row, false, err
 	}
 	isKnown := s.known > 0
 	s.known = max(0, s.known-1)
 	isGap := s.isGap || row.Gap
 	isFirst := len(row.Cells) > 0 && isFilled(row.Cells[0]) // most rows have a first value
-	if s.isGap = !isFirst && row.Filled() == 0; s.isGap || isKnown || !isGap {
+	s.isGap = !isFirst && row.Filled() == 0
+	if s.isGap || isKnown || !isGap {
 		return row, false, nil
 	}
 	row = row.Clone()
 	block := []Row{row}
 	for len(block) < maxBlock {
 		var r Row
-		if r, s.err = s.take(read); s.err != nil {
+		r, s.err = s.take(read)
+		if s.err != nil {
 			break
 		}
 		block = append(block, r.Clone())
@@ -118,7 +121,8 @@ func (s *stack) begins(block []Row) bool {
 			known++
 		}
 		if k, n := ColumnKind(s.first, c); n > 0 && k != value.Text {
-			if typed++; isText {
+			typed++
+			if isText {
 				misfits++
 			}
 		}
@@ -197,7 +201,8 @@ func (s *stack) leaveOut(row Row, read func() (Row, error), report *herb.Layout)
 			report.LeaveOut(row.Line, herb.OtherTable, row.Text())
 		}
 		var err error
-		if row, isNew, err = s.next(read); err == io.EOF {
+		row, isNew, err = s.next(read)
+		if err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
@@ -218,6 +223,7 @@ func (s *stack) note(unit string) string {
 	if more := len(s.others) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("only the first of %d tables is published; others begin at %s; set skip=%d to publish the next one",
+	return fmt.Sprintf("only the first of %d tables is published; others begin at %s; set skip=%d to publish the "+
+		"next one",
 		1+len(s.others), text, s.others[0].Line-1)
 }

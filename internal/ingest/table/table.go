@@ -151,7 +151,8 @@ func (t *Table) Next() (Row, error) {
 func (t *Table) Complete(o rows.Options) rows.Options {
 	switch {
 	case len(t.Header) == 0:
-		if o.Header = rows.HeaderNone; t.in.Found.First > 0 {
+		o.Header = rows.HeaderNone
+		if t.in.Found.First > 0 {
 			o.Skip = t.firstRecord() - 1
 		}
 	case len(o.HeaderRows) == 0 && slices.Max(t.Header) > 1:

@@ -45,7 +45,8 @@ func (c *candidate) addWord(v []byte, isNew bool, where func() string) {
 
 // addOther adds a value that is not of the type.
 func (c *candidate) addOther(v []byte, where func() string) {
-	if c.other++; len(c.named) < maxNamed {
+	c.other++
+	if len(c.named) < maxNamed {
 		addNamed(&c.named, v, maxNamed, where)
 	}
 }
@@ -53,7 +54,8 @@ func (c *candidate) addOther(v []byte, where func() string) {
 // close rules the type out because of a value. isTyped reports whether the value is of the type,
 // but in another notation than the values before.
 func (c *candidate) close(v []byte, isTyped bool, where func() string) {
-	if c.closed = true; isTyped {
+	c.closed = true
+	if isTyped {
 		c.typed++
 		c.nameAnother(v, where)
 	} else {
@@ -97,7 +99,8 @@ func (c *candidate) reason(noun string) string {
 		for _, n := range c.named {
 			names = append(names, n.String())
 		}
-		parts = append(parts, fmt.Sprintf("%s values are not %ss, the first %s", herb.Count(c.other), noun, strings.Join(names, ", ")))
+		parts = append(parts, fmt.Sprintf("%s values are not %ss, the first %s", herb.Count(c.other), noun,
+			strings.Join(names, ", ")))
 	}
 	if c.another != "" {
 		parts = append(parts, fmt.Sprintf("%s is not a %s in the notation of the others", c.another, noun))

@@ -41,12 +41,14 @@ func (c *clocks) observe(v []byte) bool {
 	case isTime && !isPlain:
 		c.halves++
 	case isDuration && bytes.Count(v, []byte{':'}) == 1:
-		if c.twoParts++; c.twoParts == 1 || !isTime && !c.isTwoBeyond {
+		c.twoParts++
+		if c.twoParts == 1 || !isTime && !c.isTwoBeyond {
 			c.firstTwo, c.isTwoBeyond = string(v), !isTime
 		}
 	case isDuration, isTime: // also 23:59:60
 		c.isBeyond = c.isBeyond || !isTime || bytes.HasPrefix(v, []byte("24"))
-	case isPlain && canonicalStatus(herb.TypeDuration, herb.Notation{DateFormat: text.MinutesSeconds}, string(v)) == text.Valid:
+	case isPlain && canonicalStatus(herb.TypeDuration, herb.Notation{DateFormat: text.MinutesSeconds},
+		string(v)) == text.Valid:
 		c.fractions++
 	default:
 		c.observeZoned(v)
@@ -77,7 +79,8 @@ func (c *clocks) observeZoned(v []byte) {
 		clock = v[:max(bytes.LastIndexAny(v, "+-"), 0)]
 	}
 	if canonicalStatus(herb.TypeTime, herb.Notation{}, string(clock)) == text.Valid {
-		if c.zoned++; c.zoned == 1 {
+		c.zoned++
+		if c.zoned == 1 {
 			c.firstZoned = string(v)
 		}
 	}
@@ -86,7 +89,8 @@ func (c *clocks) observeZoned(v []byte) {
 // result returns the type of all values and its format. why says why the values have more than one
 // reading. name is the name of the column.
 func (c *clocks) result(name string) (t herb.Type, format, why string) {
-	const declare = "declare the type duration, with the format " + text.MinutesSeconds + " for minutes and seconds, or the type time"
+	const declare = "declare the type duration, with the format " + text.MinutesSeconds +
+		" for minutes and seconds, or the type time"
 	isScores, isLength := roles.Of(name) == roles.Result, roles.Of(name) == roles.Length
 	name = strings.ToLower(name)
 	isMinutes := !strings.Contains(name, "hh:mm") && nameContains(name, "mm:ss", "m:ss", "mm_ss", "min:sec", "min_sec")
@@ -105,7 +109,8 @@ func (c *clocks) result(name string) (t herb.Type, format, why string) {
 		return herb.TypeDuration, "", ""
 	case c.isTwoBeyond, isMixed, c.twoParts > 0 && isLength:
 		first, second, _ := strings.Cut(c.firstTwo, ":")
-		return "", "", fmt.Sprintf("%q is %s hours and %s minutes or %s minutes and %s seconds; %s", c.firstTwo, first, second, first, second, declare)
+		return "", "", fmt.Sprintf("%q is %s hours and %s minutes or %s minutes and %s seconds; %s", c.firstTwo, first,
+			second, first, second, declare)
 	case c.isBeyond, isLength:
 		return herb.TypeDuration, "", ""
 	}
@@ -128,7 +133,8 @@ func (c *clocks) fits(t herb.Type) bool {
 // is the number of values of the column.
 func (c *clocks) reason(values int) string {
 	if c.zoned > 0 && 2*(c.zoned+c.count) >= values {
-		return fmt.Sprintf("times of day with a zone, such as %q, are kept as text: without a date they have no order", c.firstZoned)
+		return fmt.Sprintf("times of day with a zone, such as %q, are kept as text: without a date they have no order",
+			c.firstZoned)
 	}
 	return ""
 }

@@ -31,15 +31,20 @@ func TestInfer_clocks(t *testing.T) {
 		{"ISO 8601", "duration", "PT1H20M|P1DT2H", herb.TypeText, "", ""},
 		{"the name of a duration", "Duration", "1:20:30|0:45:00", herb.TypeDuration, "", ""},
 		{"fractions of two parts", "lap", "1:20.5|4:05", herb.TypeDuration, text.MinutesSeconds, "written %M:%S"},
-		{"a name that says minutes and seconds", "time (mm:ss)", "4:05|12:10", herb.TypeDuration, text.MinutesSeconds, ""},
+		{"a name that says minutes and seconds", "time (mm:ss)", "4:05|12:10", herb.TypeDuration,
+			text.MinutesSeconds, ""},
 		{"a name that says hours and minutes", "shift hh:mm", "4:05|72:10", herb.TypeDuration, "", ""},
-		{"hours or minutes", "t", "4:05|72:10", herb.TypeText, "", `"72:10" is 72 hours and 10 minutes or 72 minutes and 10 seconds`},
-		{"two and three parts", "result", "59:30|1:02:03", herb.TypeText, "", `"59:30" is 59 hours and 30 minutes or 59 minutes and 30 seconds`},
+		{"hours or minutes", "t", "4:05|72:10", herb.TypeText, "",
+			`"72:10" is 72 hours and 10 minutes or 72 minutes and 10 seconds`},
+		{"two and three parts", "result", "59:30|1:02:03", herb.TypeText, "",
+			`"59:30" is 59 hours and 30 minutes or 59 minutes and 30 seconds`},
 		{"two parts of a duration", "length", "3:45|4:05", herb.TypeText, "", `"3:45" is 3 hours and 45 minutes or`},
 		{"zones", "at", "10:00:00Z|11:00:00Z", herb.TypeText, "", `times of day with a zone, such as "10:00:00Z"`},
-		{"offsets", "at", "10:00+02:00|11:00-05:00", herb.TypeText, "", `times of day with a zone, such as "10:00+02:00"`},
+		{"offsets", "at", "10:00+02:00|11:00-05:00", herb.TypeText, "",
+			`times of day with a zone, such as "10:00+02:00"`},
 		{"a text among times", "at", "10:00|11:00|noon", herb.TypeText, "", `"noon" (row 3) is not a time or duration`},
-		{"impossible minutes", "at", "10:75|11:00|12:00", herb.TypeText, "", `"10:75" (row 1) is not a time or duration`},
+		{"impossible minutes", "at", "10:75|11:00|12:00", herb.TypeText, "",
+			`"10:75" (row 1) is not a time or duration`},
 		{"verses", "verse", "3:16|1:3|12:7", herb.TypeText, "", ""},
 		{"addresses", "ip", "10:20:30:40|a:b", herb.TypeText, "", ""},
 		{"too many digits", "d", "1:00:00|0:00:00." + digits(1000), herb.TypeText, "", ""},
@@ -47,8 +52,10 @@ func TestInfer_clocks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, err := profileOf(t, tt.values, tt.column, "", value.Schema{})
-			if err != nil || r.Type != tt.want || r.Notation.DateFormat != tt.format || !strings.Contains(r.Report.Evidence, tt.evidence) {
-				t.Errorf("%s written %q (%s), %v; want %s written %q (%s)", r.Type, r.Notation.DateFormat, r.Report.Evidence, err, tt.want, tt.format, tt.evidence)
+			if err != nil || r.Type != tt.want || r.Notation.DateFormat != tt.format ||
+				!strings.Contains(r.Report.Evidence, tt.evidence) {
+				t.Errorf("%s written %q (%s), %v; want %s written %q (%s)", r.Type, r.Notation.DateFormat,
+					r.Report.Evidence, err, tt.want, tt.format, tt.evidence)
 			}
 			f := herb.Field{Type: r.Type, Notation: r.Notation}
 			for v := range strings.SplitSeq(tt.values, "|") {
@@ -74,7 +81,8 @@ func TestInfer_fileClocks(t *testing.T) {
 		{"6:00|7:00", herb.TypeText, herb.TypeTime},
 	} {
 		if r, err := profileOf(t, tt.values, "c", tt.file, value.Schema{}); err != nil || r.Type != tt.want {
-			t.Errorf("%q in a column of the type %s: %s (%s), %v; want %s", tt.values, tt.file, r.Type, r.Report.Evidence, err, tt.want)
+			t.Errorf("%q in a column of the type %s: %s (%s), %v; want %s", tt.values, tt.file, r.Type,
+				r.Report.Evidence, err, tt.want)
 		}
 	}
 }
@@ -94,12 +102,16 @@ func TestDeclared_clocks(t *testing.T) {
 		{"letters", "06:00|23:59", value.Schema{Type: "time", Format: "HH:mm"}, herb.TypeTime, "%H:%M", ""},
 		{"not a time", "6:00|25:00", value.Schema{Type: "time"}, "", "", `"25:00" (row 2) is not a time, as declared`},
 		{"a zone", "10:00Z", value.Schema{Type: "time"}, "", "", `"10:00Z" (row 1) is not a time, as declared`},
-		{"another format", "6:00", value.Schema{Type: "time", Format: "%H%M"}, "", "", `is not a time in the declared notation`},
-		{"a format without minutes", "6:00", value.Schema{Type: "time", Format: "%H"}, "", "", `format "%H" is not supported for a time`},
+		{"another format", "6:00", value.Schema{Type: "time", Format: "%H%M"}, "", "",
+			`is not a time in the declared notation`},
+		{"a format without minutes", "6:00", value.Schema{Type: "time", Format: "%H"}, "", "",
+			`format "%H" is not supported for a time`},
 		{"durations", "PT1H|1:20|72:10", value.Schema{Type: "duration"}, herb.TypeDuration, "", ""},
-		{"minutes and seconds", "4:05|72:10", value.Schema{Type: "duration", Format: "%M:%S"}, herb.TypeDuration, text.MinutesSeconds, ""},
+		{"minutes and seconds", "4:05|72:10", value.Schema{Type: "duration", Format: "%M:%S"}, herb.TypeDuration,
+			text.MinutesSeconds, ""},
 		{"months", "PT1H|P1M", value.Schema{Type: "duration"}, "", "", `"P1M" (row 2) is not a duration, as declared`},
-		{"another format of durations", "1:20", value.Schema{Type: "duration", Format: "%H-%M"}, "", "", `format "%H-%M" is not supported for a duration`},
+		{"another format of durations", "1:20", value.Schema{Type: "duration", Format: "%H-%M"}, "", "",
+			`format "%H-%M" is not supported for a duration`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -19,7 +19,8 @@ func (p *Profiler) conventions() *conventions {
 	p.found = &conventions{}
 	var decimals []string
 	for _, c := range p.columns {
-		isEvidence := c.number.holds() && !c.numbers.bare && !c.numbers.isTyped // numbers say nothing about text beside them
+		// numbers say nothing about text beside them
+		isEvidence := c.number.holds() && !c.numbers.bare && !c.numbers.isTyped
 		if decimal := c.numbers.decimal(); isEvidence && decimal != "" && !slices.Contains(decimals, decimal) {
 			decimals = append(decimals, decimal)
 		}

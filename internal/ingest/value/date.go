@@ -18,7 +18,8 @@ type dateFormat struct {
 func dateFormats() [15]dateFormat {
 	return [...]dateFormat{
 		{"%d/%m/%Y", "%d/%m/%y"}, {"%m/%d/%Y", "%m/%d/%y"}, {"%d.%m.%Y", "%d.%m.%y"}, {"%m.%d.%Y", "%m.%d.%y"},
-		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""}, {"%Y.%m.%d.", ""}, {"%Y. %m. %d.", ""}, {"%Y-%m-%d", ""},
+		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""},
+		{"%Y.%m.%d.", ""}, {"%Y. %m. %d.", ""}, {"%Y-%m-%d", ""},
 		{"%d %b %Y", "%d %b %y"}, {"%b %d, %Y", ""}, {"%b %d %Y", ""},
 	}
 }
@@ -26,7 +27,8 @@ func dateFormats() [15]dateFormat {
 // IsShort reports whether a date has two digits of the year. Without leading zeros, 1.2.24 is a
 // version rather than a date.
 func (f dateFormat) IsShort(date []byte) bool {
-	return f.Short != "" && text.MatchesDateFormat(f.Short, date) && (len(date) == len("31.12.24") || !strings.HasSuffix(f.Short, ".%y"))
+	return f.Short != "" && text.MatchesDateFormat(f.Short, date) &&
+		(len(date) == len("31.12.24") || !strings.HasSuffix(f.Short, ".%y"))
 }
 
 // compactFormat returns the notation of a datetime without separators in its date and its time of
@@ -56,7 +58,8 @@ func periodFormat(v []byte) string {
 		return ""
 	}
 	for _, format := range [...]string{
-		"%Y-%m", "%m/%Y", "%YM%m", "%YQ%q", "%Y-Q%q", "%Y Q%q", "%G-W%V", "%Y %b", "Q%q %Y", "Q%q-%Y", "%b %Y", "%b-%y", "%b-%Y", "%b. %Y",
+		"%Y-%m", "%m/%Y", "%YM%m", "%YQ%q", "%Y-Q%q", "%Y Q%q", "%G-W%V", "%Y %b", "Q%q %Y", "Q%q-%Y", "%b %Y", "%b-%y",
+		"%b-%Y", "%b. %Y",
 	} {
 		isLetter, hasNames := format[0] == 'Q' || format[1] == 'b', strings.Contains(format, "%b")
 		if isLetter != isDigit(v[0]) && (hasNames || isDigit(v[len(v)-1])) && text.MatchesDateFormat(format, v) {

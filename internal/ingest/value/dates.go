@@ -166,7 +166,8 @@ func (t *dates) format(shown *conventions) (format, why string) {
 	}
 	date, ok := t.dateFormat(shown)
 	if !ok {
-		return "", "dates are ambiguous: day/month/year or month/day/year; declare the format %d/%m/%Y or %m/%d/%Y with the separator of the values"
+		return "", "dates are ambiguous: day/month/year or month/day/year; declare the format %d/%m/%Y or %m/%d/%Y " +
+			"with the separator of the values"
 	}
 	isLong, isShort := false, false
 	for _, d := range t.sets {

@@ -32,7 +32,8 @@ func (l *lists) observe(v []byte) {
 	}
 	l.arrays++
 	l.hasText = l.hasText || hasText
-	if l.buf, ok = text.AppendList(l.buf[:0], v); ok {
+	l.buf, ok = text.AppendList(l.buf[:0], v)
+	if ok {
 		length := utf8.RuneCount(l.buf)
 		if l.longest == 0 {
 			l.shortest = length

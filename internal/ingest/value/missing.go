@@ -32,7 +32,8 @@ func IsMissing(v []byte) bool {
 	case 'k', 'K': // keine Angabe
 		return isAny(v, "k.a.", "k. a.")
 	case dash[0]:
-		return len(v) <= maxRun && (len(bytes.ReplaceAll(v, []byte(dash), nil)) == 0 || len(bytes.ReplaceAll(v, []byte(longDash), nil)) == 0)
+		return len(v) <= maxRun && (len(bytes.ReplaceAll(v, []byte(dash), nil)) == 0 ||
+			len(bytes.ReplaceAll(v, []byte(longDash), nil)) == 0)
 	}
 	return false
 }

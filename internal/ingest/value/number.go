@@ -163,7 +163,8 @@ func cutAffix(v []byte) (affix, number []byte) {
 	sign, size := utf8.DecodeRune(unsigned[letters:])
 	affix, number = unsigned[:letters+size], unsigned[letters+size:]
 	if letters > 2 || !text.IsCurrencySign(sign) {
-		if sign, size = utf8.DecodeLastRune(v); sign != '%' && !text.IsCurrencySign(sign) {
+		sign, size = utf8.DecodeLastRune(v)
+		if sign != '%' && !text.IsCurrencySign(sign) {
 			return nil, v
 		}
 		affix, number = v[len(v)-size:], v[:len(v)-size]

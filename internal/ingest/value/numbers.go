@@ -73,7 +73,8 @@ func (n *numbers) add(v []byte, plain bool) bool {
 	}
 	if !plain && (!isDigit(v[0]) || !isDigit(v[len(v)-1])) {
 		var ok bool
-		if v, ok = n.cutAffix(v); !ok {
+		v, ok = n.cutAffix(v)
+		if !ok {
 			return false
 		}
 		if isPlainNumber(v) && bytes.IndexByte(v, '.') < 0 {
@@ -190,7 +191,8 @@ func (n *numbers) notation(shown *conventions) (notation herb.Notation, why stri
 	case n.affixed > 0 && n.affixed < n.count:
 		return notation, "some numbers have the sign " + n.affix + " and some have none"
 	case n.accounting == n.count:
-		return notation, "all are in parentheses or before a minus sign, which may not mean negative numbers; declare the type number if it does"
+		return notation, "all are in parentheses or before a minus sign, which may not mean negative numbers; " +
+			"declare the type number if it does"
 	case n.exponent && !n.marked:
 		return notation, "codes such as 1e5 are not numbers"
 	case n.inner == 2 && !n.simple:
@@ -208,7 +210,9 @@ func (n *numbers) notation(shown *conventions) (notation herb.Notation, why stri
 		default:
 			return notation, ambiguous("comma", ",", ".")
 		}
-	case s == decimalPoint && !n.isTyped && slices.Contains(n.styles, groupPoint) && !slices.Contains(n.styles, decimalComma): // some value has a point
+	case s == decimalPoint && !n.isTyped && slices.Contains(n.styles, groupPoint) &&
+		!slices.Contains(n.styles, decimalComma):
+		// some value has a point
 		switch {
 		case cmp.Or(n.decimal(), shown.decimal) == ",":
 			s = groupPoint
@@ -227,6 +231,7 @@ func (n *numbers) isPlain() bool {
 // ambiguous says that a separator may have two meanings, and how to declare each. other is the
 // decimal separator if it separates thousands.
 func ambiguous(noun, separator, other string) string {
-	return fmt.Sprintf("a %s may separate thousands or decimals; declare the type number with groupChar %q and decimalChar %q if it separates thousands, with decimalChar %q if decimals",
+	return fmt.Sprintf("a %s may separate thousands or decimals; declare the type number with groupChar %q and "+
+		"decimalChar %q if it separates thousands, with decimalChar %q if decimals",
 		noun, separator, other, separator)
 }

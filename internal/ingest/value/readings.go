@@ -58,7 +58,8 @@ func (t *dates) addDate(date []byte, set dateSet, isLong bool) {
 		i = len(t.sets)
 		t.sets = append(t.sets, datesOf{set: set, example: string(date)})
 	}
-	if t.common &= set; len(t.sets) == 1 {
+	t.common &= set
+	if len(t.sets) == 1 {
 		t.common = t.sets[0].set
 	}
 	known := &t.sets[i]
@@ -74,7 +75,8 @@ func isDistinct(date []byte, set dateSet) bool {
 	for i, f := range dateFormats() {
 		if set.has(i) {
 			meaning := meaningOf(string(date), f)
-			if first = cmp.Or(first, meaning); first != meaning {
+			first = cmp.Or(first, meaning)
+			if first != meaning {
 				return true
 			}
 		}
@@ -88,7 +90,8 @@ func meaningOf(date string, f dateFormat) string {
 	if f.Short != "" {
 		format += text.DateFormatSeparator + f.Short
 	}
-	meaning, _ := text.AppendPublished(nil, &herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: format}}, []byte(date))
+	meaning, _ := text.AppendPublished(nil,
+		&herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: format}}, []byte(date))
 	return string(meaning)
 }
 
@@ -98,7 +101,8 @@ func meaningOf(date string, f dateFormat) string {
 func (t *dates) notations(values int) (all []herb.DateNotation) {
 	dates := t.dates + t.withClock
 	isMixed := t.withClock > 0 && t.dates > 0
-	if t.isUnclear || t.centuryAmbiguous || isMixed || len(t.clocks) > maxClocks || dates == 0 || maxShare*(values-dates) > values || t.mixesZones() {
+	if t.isUnclear || t.centuryAmbiguous || isMixed || len(t.clocks) > maxClocks || dates == 0 ||
+		maxShare*(values-dates) > values || t.mixesZones() {
 		return nil
 	}
 	var notations [][]int
@@ -169,7 +173,8 @@ func (t *dates) notation(notations []int) herb.DateNotation {
 				}
 			}
 		}
-		r.Examples = append(r.Examples, herb.DateExample{Value: of.example, Date: meaningOf(of.example, f), Order: orderOf(f.Long)})
+		r.Examples = append(r.Examples, herb.DateExample{Value: of.example, Date: meaningOf(of.example, f),
+			Order: orderOf(f.Long)})
 		formats = append(formats, written(f, of.long, of.short)...)
 	}
 	r.Format = t.withClocks(formats)

@@ -36,7 +36,8 @@ func (s Schema) parse() (t herb.Type, n herb.Notation, isAny bool, err error) {
 		n.True, n.False, err = s.words()
 	case herb.TypeList:
 		if s.Delimiter != "" && s.Delimiter != "," {
-			err = herb.InvalidAdvice(fmt.Sprintf("delimiter %q is not supported", clip(s.Delimiter)), "elements of lists must be separated by a comma")
+			err = herb.InvalidAdvice(fmt.Sprintf("delimiter %q is not supported", clip(s.Delimiter)),
+				"elements of lists must be separated by a comma")
 		}
 	}
 	return t, n, isAny, err
@@ -60,7 +61,8 @@ func (s Schema) words() (trueWords, falseWords []string, err error) {
 		return func(word string) bool { return slices.Contains(other, word) }
 	}
 	if i := slices.IndexFunc(s.TrueValues, declared(s.FalseValues)); i >= 0 {
-		return nil, nil, herb.InvalidAdvice(fmt.Sprintf("trueValues and falseValues both contain %q", clip(s.TrueValues[i])), "they must differ")
+		return nil, nil, herb.InvalidAdvice(fmt.Sprintf("trueValues and falseValues both contain %q",
+			clip(s.TrueValues[i])), "they must differ")
 	}
 	trueWords, falseWords = s.TrueValues, s.FalseValues
 	if len(trueWords) == 0 {
@@ -101,13 +103,15 @@ func (s Schema) number() (herb.Notation, error) {
 	n := herb.Notation{Decimal: strings.TrimPrefix(s.DecimalChar, "."), Group: s.GroupChar, Padded: true}
 	switch decimal := cmp.Or(s.DecimalChar, "."); {
 	case decimal != "." && decimal != ",":
-		return n, herb.InvalidAdvice(fmt.Sprintf("decimalChar %q is not supported", clip(decimal)), "use a point or a comma")
+		return n, herb.InvalidAdvice(fmt.Sprintf("decimalChar %q is not supported", clip(decimal)),
+			"use a point or a comma")
 	case n.Group == decimal:
 		return n, herb.InvalidAdvice(fmt.Sprintf("groupChar and decimalChar are both %q", decimal), "they must differ")
 	case slices.Contains([]string{"\u00a0", "\u202f", "\u2009"}, n.Group):
 		n.Group = " "
 	case !slices.Contains([]string{"", ",", ".", " ", "'", "_"}, n.Group):
-		return n, herb.InvalidAdvice(fmt.Sprintf("groupChar %q is not supported", clip(n.Group)), "use a comma, a point, a space, an apostrophe or an underscore")
+		return n, herb.InvalidAdvice(fmt.Sprintf("groupChar %q is not supported", clip(n.Group)),
+			"use a comma, a point, a space, an apostrophe or an underscore")
 	}
 	return n, nil
 }
@@ -121,7 +125,8 @@ func (s Schema) dateFormat(t herb.Type) (string, error) {
 		if t == herb.TypeDate {
 			minutes = "%m"
 		}
-		format = strings.NewReplacer("YYYY", "%Y", "yyyy", "%Y", "MM", "%m", "DD", "%d", "dd", "%d", "HH", "%H", "hh", "%H", "mm", minutes,
+		format = strings.NewReplacer("YYYY", "%Y", "yyyy", "%Y", "MM", "%m", "DD", "%d", "dd", "%d", "HH", "%H", "hh",
+			"%H", "mm", minutes,
 			"SS", "%S", "ss", "%S").Replace(format)
 	}
 	switch isDefault := format == "" || format == "default" || format == "any"; {

@@ -23,12 +23,15 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	isEmpty := c.filled == c.blank+c.missing // no value has a notation
 	switch isFitting := len(f.misfits) == 0 && (!f.isAny || isEmpty); {
 	case len(f.fractions) > 0:
-		return field, report, herb.InvalidAdvice(f.fractions[0]+" is not an integer, as declared", "fix the value, declare it in missingValues, or change the type to number")
-	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed || !f.isAny && c.candidate(t).other > 0):
+		return field, report, herb.InvalidAdvice(f.fractions[0]+" is not an integer, as declared",
+			"fix the value, declare it in missingValues, or change the type to number")
+	case declared != "" && declared.IsScalar() && !isFitting &&
+		(t != declared || f.isFixed || !f.isAny && c.candidate(t).other > 0):
 		return field, report, f.mismatch()
 	case declared != "":
 		origin = "as declared"
-		if t = declared; isFitting {
+		t = declared
+		if isFitting {
 			n = f.notation()
 		}
 	case fileType != "" && t == fileType:
@@ -41,7 +44,8 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	}
 	slices.Sort(n.Missing)
 	n.JSON = t == herb.TypeList && c.writesJSON()
-	field = herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs() || t == herb.TypeNumber && c.isIdentifier(name)}
+	field = herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs() ||
+		t == herb.TypeNumber && c.isIdentifier(name)}
 	reason, between := c.evidence(t, n, why, missing, exceptions, f.profiler.rows), ": "
 	if origin != "" {
 		reason, between = origin+": "+reason, ", "
@@ -129,9 +133,11 @@ func (f *Field) mismatch() error {
 		return herb.Invalidf("its values are declared a %s, but have no single notation", t)
 	}
 	if f.isFixed {
-		return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s in the declared notation", f.misfits[0], t), advice+"declaration")
+		return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s in the declared notation", f.misfits[0], t),
+			advice+"declaration")
 	}
-	return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s, as declared", f.misfits[0], t), fmt.Sprintf("%stype; a %s is written %s", advice, t, text.Example(&herb.Field{Type: t})))
+	return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s, as declared", f.misfits[0], t),
+		fmt.Sprintf("%stype; a %s is written %s", advice, t, text.Example(&herb.Field{Type: t})))
 }
 
 // writesJSON reports whether lists of the column are written as JSON. It is not for columns of
@@ -188,7 +194,8 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 		return herb.TypeText, herb.Notation{}, why
 	case t != "":
 		return t, n, ""
-	case c.isArrays() && c.lists.hasText, roles.Of(name) == roles.List && c.filled > 0 && !c.lists.json && !c.lists.isNotComma:
+	case c.isArrays() && c.lists.hasText, roles.Of(name) == roles.List && c.filled > 0 && !c.lists.json &&
+		!c.lists.isNotComma:
 		return herb.TypeList, n, ""
 	default:
 		return herb.TypeText, n, ""
@@ -208,7 +215,8 @@ func (c *column) isNumber() bool {
 // numberNotation returns the notation of the numbers of the column. why says why they are text.
 func (c *column) numberNotation(name string, fileType herb.Type, shown *conventions) (n herb.Notation, why string) {
 	if fileType == "" && c.isCodes(name) {
-		return n, "its name and its digits are those of codes, which are not calculated with; declare the type number if they are quantities"
+		return n, "its name and its digits are those of codes, which are not calculated with; declare the type " +
+			"number if they are quantities"
 	}
 	if isCoordinates(name) && c.numbers.isPlain() { // thousands would be outside of the globe
 		return herb.Notation{Padded: c.numbers.padded}, ""
@@ -253,7 +261,8 @@ func (c *column) evidence(t herb.Type, n herb.Notation, why string, missing, exc
 		if c.blank > 0 {
 			missing = append(missing, namedValue{value: "blank", count: c.blank})
 		}
-		parts = append(parts, describeValues(missing, "missing", "missing"), describeValues(exceptions, "exception", "exceptions"))
+		parts = append(parts, describeValues(missing, "missing", "missing"),
+			describeValues(exceptions, "exception", "exceptions"))
 	}
 	parts = append(parts, describe(n))
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
@@ -315,7 +324,8 @@ func describe(n herb.Notation) string {
 		}
 	}
 	if len(n.True) > 0 {
-		parts = append(parts, fmt.Sprintf("true is %s, false is %s", strings.Join(n.True, " or "), strings.Join(n.False, " or ")))
+		parts = append(parts, fmt.Sprintf("true is %s, false is %s", strings.Join(n.True, " or "),
+			strings.Join(n.False, " or ")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -330,7 +340,8 @@ func (c *column) notes(t herb.Type) []string {
 			"; for numbers, move the letters to a column of their own")
 	}
 	if t == herb.TypeText && c.long > 0 && c.number.isNear(c.long) {
-		notes = append(notes, fmt.Sprintf("numbers of more than %s digits, such as %s, are kept as text", herb.Count(text.MaxDigits), c.firstLong))
+		notes = append(notes, fmt.Sprintf("numbers of more than %s digits, such as %s, are kept as text",
+			herb.Count(text.MaxDigits), c.firstLong))
 	}
 	if c.spaced > 0 && !t.IsScalar() {
 		notes = append(notes, herb.Count(c.spaced)+" values begin or end with white space, the first "+c.firstSpaced)

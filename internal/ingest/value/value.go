@@ -96,7 +96,8 @@ func (p *Profiler) Field(column int, schema Schema) (*Field, error) {
 	p.grow(column + 1)
 	f := &Field{profiler: p, column: p.columns[column]}
 	var err error
-	if f.declared.Type, f.declared.Notation, f.isAny, err = schema.parse(); err != nil {
+	f.declared.Type, f.declared.Notation, f.isAny, err = schema.parse()
+	if err != nil {
 		return nil, err
 	}
 	f.isFixed, f.isWhole = schema.declaresNotation() && !f.isAny, schema.isInteger()
@@ -173,22 +174,26 @@ func isURL(value []byte) bool {
 	} else {
 		var scheme []byte
 		scheme, rest, ok = bytes.Cut(value, []byte("://"))
-		ok = ok && len(scheme) > 0 && unicode.IsLetter(rune(scheme[0])) && !bytes.ContainsFunc(scheme, func(r rune) bool {
-			return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '+' || r == '-' || r == '.')
-		})
+		ok = ok && len(scheme) > 0 && unicode.IsLetter(rune(scheme[0])) &&
+			!bytes.ContainsFunc(scheme, func(r rune) bool {
+				return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '+' ||
+					r == '-' || r == '.')
+			})
 	}
 	return ok && len(rest) > 0 && !bytes.ContainsFunc(rest, unicode.IsSpace)
 }
 
 func (c *column) observe(value []byte, where func() string) {
 	length := utf8.RuneCount(value)
-	if c.filled++; c.filled == 1 {
+	c.filled++
+	if c.filled == 1 {
 		c.shortest = length
 	}
 	c.shortest, c.longest = min(c.shortest, length), max(c.longest, length)
 	c.lengths.add(length)
 	if hasBlankEnd(value) {
-		if c.spaced++; c.firstSpaced == "" {
+		c.spaced++
+		if c.firstSpaced == "" {
 			c.firstSpaced = quote(value, where())
 		}
 	}
@@ -215,17 +220,20 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	isNew, isWord := c.words.observe(v, where)
 	isPadded := !isNumber && !isDate && isPaddedNumber(v)
 	if isPadded {
-		if c.padded++; c.padded == 1 {
+		c.padded++
+		if c.padded == 1 {
 			c.firstPadded = quote(v, where())
 		}
 	}
 	if isLongNumber(v) {
-		if c.long++; c.long == 1 {
+		c.long++
+		if c.long == 1 {
 			c.firstLong = quote(v, where())
 		}
 	}
 	if !isNumber && isFlagged(v) {
-		if c.flagged++; c.flagged == 1 {
+		c.flagged++
+		if c.flagged == 1 {
 			c.firstFlagged = quote(v, where())
 		}
 	}

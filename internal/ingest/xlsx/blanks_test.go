@@ -17,18 +17,28 @@ func TestBlankFilter(t *testing.T) {
 	}
 	value := `<c r="D2" s="1"><v>1</v></c>`
 	for _, c := range []struct{ name, in, want string }{
-		{"cells at the end of a row", `<row r="2">` + value + `<c r="E2" s="3"/><c r="F2"/></row>`, `<row r="2">` + value + `</row>`},
-		{"cells before one", `<row r="2"><c r="A2"/><c r="B2" s="3"/>` + value + `</row>`, `<row r="2"><c r="B2" s="3"/>` + value + `</row>`},
-		{"cells before one without a number", `<row r="2"><c r="A2"/><c r="B2"/><c><v>1</v></c></row>`, `<row r="2"><c r="B2"/><c><v>1</v></c></row>`},
-		{"cells with an end tag", `<row r="2"><c r="A2" s="1"></c><c r="B2"></c>` + value + `</row>`, `<row r="2"><c r="B2"></c>` + value + `</row>`},
-		{"a cell with an empty text", `<row r="2"><c r="A2" t="inlineStr"><is><t/></is></c></row>`, `<row r="2"><c r="A2" t="inlineStr"><is><t/></is></c></row>`},
+		{"cells at the end of a row", `<row r="2">` + value + `<c r="E2" s="3"/><c r="F2"/></row>`,
+			`<row r="2">` + value + `</row>`},
+		{"cells before one", `<row r="2"><c r="A2"/><c r="B2" s="3"/>` + value + `</row>`,
+			`<row r="2"><c r="B2" s="3"/>` + value + `</row>`},
+		{"cells before one without a number", `<row r="2"><c r="A2"/><c r="B2"/><c><v>1</v></c></row>`,
+			`<row r="2"><c r="B2"/><c><v>1</v></c></row>`},
+		{"cells with an end tag", `<row r="2"><c r="A2" s="1"></c><c r="B2"></c>` + value + `</row>`,
+			`<row r="2"><c r="B2"></c>` + value + `</row>`},
+		{"a cell with an empty text", `<row r="2"><c r="A2" t="inlineStr"><is><t/></is></c></row>`,
+			`<row r="2"><c r="A2" t="inlineStr"><is><t/></is></c></row>`},
 		{"rows above one", `<row r="1" ht="15"/><row r="2">` + value + `</row>`, `<row r="2">` + value + `</row>`},
-		{"rows above one without a number", `<row r="7"/><row r="8"/><row>` + value + `</row>`, `<row r="8"/><row>` + value + `</row>`},
-		{"rows with blank cells", "<row r=\"1\"> <c r=\"A1\"/>\n</row><row r=\"2\"><c r=\"A2\"/></row>", `<row r="2"></row>`},
+		{"rows above one without a number", `<row r="7"/><row r="8"/><row>` + value + `</row>`, `<row r="8"/><row>` +
+			value + `</row>`},
+		{"rows with blank cells", "<row r=\"1\"> <c r=\"A1\"/>\n</row><row r=\"2\"><c r=\"A2\"/></row>",
+			`<row r="2"></row>`},
 		{"rows and cells without numbers", `<row/><row><c/></row>`, `<row/><row><c/></row>`},
-		{"a sign in an attribute", `<row r="1" x="a>b"/><row r="2" x='/>'>` + value + `</row>`, `<row r="2" x='/>'>` + value + `</row>`},
-		{"a comment", `<row r="1"/><!-- <row r="2"/> --><row r="3"/><row r="4"/>`, `<row r="1"/><!-- <row r="2"/> --><row r="3"/><row r="4"/>`},
-		{"a long tag", `<row r="1"/><row r="2" x="` + strings.Repeat("x", maxTag) + `"/><row r="3"/>`, `<row r="1"/><row r="2" x="` + strings.Repeat("x", maxTag) + `"/><row r="3"/>`},
+		{"a sign in an attribute", `<row r="1" x="a>b"/><row r="2" x='/>'>` + value + `</row>`, `<row r="2" x='/>'>` +
+			value + `</row>`},
+		{"a comment", `<row r="1"/><!-- <row r="2"/> --><row r="3"/><row r="4"/>`,
+			`<row r="1"/><!-- <row r="2"/> --><row r="3"/><row r="4"/>`},
+		{"a long tag", `<row r="1"/><row r="2" x="` + strings.Repeat("x", maxTag) + `"/><row r="3"/>`,
+			`<row r="1"/><row r="2" x="` + strings.Repeat("x", maxTag) + `"/><row r="3"/>`},
 		{"cut off", `<row r="1"/><row r="2"><c r="A`, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -36,9 +46,11 @@ func TestBlankFilter(t *testing.T) {
 			in, want := data(c.in), data(c.want)
 			if c.name == "cut off" {
 				in = strings.TrimSuffix(in, data("")[strings.Index(data(""), "</sheetData>"):])
-				want = strings.TrimSuffix(want, data("")[strings.Index(data(""), "</sheetData>"):]) + `<row r="2"><c r="A`
+				want = strings.TrimSuffix(want, data("")[strings.Index(data(""), "</sheetData>"):]) +
+					`<row r="2"><c r="A`
 			}
-			for how, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader} {
+			for how, wrap := range map[string]func(io.Reader) io.Reader{
+				"at once": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader} {
 				got, err := io.ReadAll(&blankFilter{in: wrap(strings.NewReader(in))})
 				if string(got) != want || err != nil {
 					t.Errorf("%s: error %v, got  %.300s\nwant %.300s", how, err, got, want)

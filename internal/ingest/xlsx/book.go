@@ -78,7 +78,8 @@ func readBook(f rows.File, b *rows.Budget) (*book, error) {
 	for _, f := range z.File {
 		k.parts[partKey(f.Name)] = f
 	}
-	if k.read(); k.err != nil {
+	k.read()
+	if k.err != nil {
 		return nil, errors.Join(k.err, k.Close())
 	}
 	return k, nil
@@ -160,14 +161,16 @@ func (k *book) readStyles(name string) {
 		id, err := strconv.Atoi(x.attr("numFmtId"))
 		switch string(x.path) {
 		case "/styleSheet/numFmts/numFmt":
-			if parsed++; err == nil {
+			parsed++
+			if err == nil {
 				formats[id] = parseStyle(x.attr("formatCode"))
 			}
 		case "/styleSheet/cellXfs/xf":
 			k.styles = append(k.styles, formats[id])
 		}
 		if max(parsed, len(k.styles)) > maxFormats {
-			x.err = x.locate(herb.Invalidf("the workbook has more than %d number formats or cell formats; save the data as CSV", maxFormats))
+			x.err = x.locate(herb.Invalidf("the workbook has more than %d number formats or cell formats; save the "+
+				"data as CSV", maxFormats))
 		}
 	})
 }
@@ -214,7 +217,8 @@ func (k *book) readStrings(name string) {
 
 func (t *sharedStrings) spill(b *rows.Budget) (err error) {
 	if t.file == nil {
-		if t.file, err = b.TempFile(); err != nil {
+		t.file, err = b.TempFile()
+		if err != nil {
 			return err
 		}
 	}

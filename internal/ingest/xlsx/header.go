@@ -73,7 +73,8 @@ func sample(next func() (table.Row, error), header []int, dropped *herb.Layout) 
 		if err != nil {
 			return nil, err
 		}
-		if isAbove = isAbove && r.Line <= slices.Max(header); !isAbove {
+		isAbove = isAbove && r.Line <= slices.Max(header)
+		if !isAbove {
 			size += r.Size()
 		}
 		if !isAbove || slices.Contains(header, r.Line) {

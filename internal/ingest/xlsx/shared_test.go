@@ -44,9 +44,10 @@ func TestReader_Shared(t *testing.T) {
 	for i := range noise {
 		noise[i] = byte('A' + random.IntN(26))
 	}
-	f := &sharedFile{File: makeBook(t, header+`<row><c t="s"><v>0</v></c><c t="s"><v>0</v></c></row>`, map[string]string{
-		"xl/sharedStrings.xml": `<sst><si><t>a</t></si><si><t>` + string(noise) + `</t></si></sst>`,
-	})}
+	f := &sharedFile{File: makeBook(t, header+`<row><c t="s"><v>0</v></c><c t="s"><v>0</v></c></row>`,
+		map[string]string{
+			"xl/sharedStrings.xml": `<sst><si><t>a</t></si><si><t>` + string(noise) + `</t></si></sst>`,
+		})}
 	for i := range 3 {
 		f.read = 0
 		ctx, cancel := context.WithCancel(t.Context())

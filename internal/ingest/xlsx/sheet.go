@@ -88,7 +88,8 @@ func (r *sheetReader) readRow() (table.Row, error) {
 func (r *sheetReader) startRow() {
 	r.line++
 	if n := r.attr("r"); n != "" {
-		if r.line, r.err = strconv.Atoi(n); r.err != nil {
+		r.line, r.err = strconv.Atoi(n)
+		if r.err != nil {
 			r.err = herb.Invalidf("invalid row number %q; save the workbook again", rows.Clip(n))
 		}
 	}
@@ -99,7 +100,8 @@ func (r *sheetReader) startRow() {
 func (r *sheetReader) startCell() {
 	r.cell = cell{column: r.cell.column + 1, stored: r.attr("t"), content: r.cell.content[:0]}
 	if name := r.attr("r"); name != "" {
-		if r.cell.column, _ = parseCell(name); r.cell.column < 0 {
+		r.cell.column, _ = parseCell(name)
+		if r.cell.column < 0 {
 			r.err = herb.Invalidf("invalid cell %q; save the workbook again", rows.Clip(name))
 		}
 	}
@@ -146,7 +148,8 @@ func (r *sheetReader) appendValue() (k value.Kind, err error) {
 	case c.stored == "b" && (string(raw) == "1" || string(raw) == "0"):
 		r.buf, k = strconv.AppendBool(r.buf, raw[0] == '1'), value.Boolean
 	case c.stored == "b" || c.stored == "e" || c.stored == "d":
-		if k = value.Other; value.IsMissing(raw) { // #N/A
+		k = value.Other
+		if value.IsMissing(raw) { // #N/A
 			k = value.Missing
 		}
 		r.buf = append(r.buf, raw...)
@@ -171,7 +174,8 @@ func cellName(column, line int) string {
 func parseCell(name string) (column, line int) {
 	i := 0
 	for ; i < len(name) && name[i]|0x20 >= 'a' && name[i]|0x20 <= 'z'; i++ {
-		if column = column*26 + int(name[i]|0x20-'a') + 1; column > 1<<20 {
+		column = column*26 + int(name[i]|0x20-'a') + 1
+		if column > 1<<20 {
 			return -1, 0
 		}
 	}
@@ -216,14 +220,17 @@ func parseStyle(code string) style {
 	}
 	var s style
 	units := literal.ReplaceAllStringFunc(code, func(l string) string {
-		if unit, ok := strings.CutPrefix(strings.TrimSuffix(l, "]"), "["); ok && unit != "" && strings.Trim(unit, "hmsHMS") == "" {
+		if unit, ok := strings.CutPrefix(strings.TrimSuffix(l, "]"), "["); ok && unit != "" &&
+			strings.Trim(unit, "hmsHMS") == "" {
 			s.elapsed = true
 		}
 		return " "
 	})
-	units = strings.NewReplacer("general", " ", "am/pm", "h", "a/p", "h", "e+", " ", "e-", " ").Replace(strings.ToLower(units))
+	units = strings.NewReplacer("general", " ", "am/pm", "h", "a/p", "h", "e+", " ", "e-",
+		" ").Replace(strings.ToLower(units))
 	s.time = s.elapsed || strings.ContainsAny(units, "hs")
-	s.date = strings.ContainsAny(units, "ydegb") || strings.Contains(units, "mmm") || strings.Contains(units, "m") && !s.time
+	s.date = strings.ContainsAny(units, "ydegb") || strings.Contains(units, "mmm") ||
+		strings.Contains(units, "m") && !s.time
 	return s
 }
 
@@ -299,14 +306,16 @@ func appendDecimal(b, raw []byte) ([]byte, value.Kind) {
 	digits := strings.Trim(integer+fraction, "0")
 	f, err := strconv.ParseFloat(string(raw), 64)
 	switch {
-	case err != nil || len(bytes.Trim(raw, "0123456789+-.eE")) > 0 || f == 0 && digits != "": // not a number, or out of range
+	case err != nil || len(bytes.Trim(raw, "0123456789+-.eE")) > 0 || f == 0 && digits != "":
+		// not a number, or out of range
 		return append(b, raw...), value.Other
 	case hasExponent || hasPoint && (len(digits) == 16 || len(digits) == 17):
 		return rows.AppendFloat(b, f, 64), value.Number
 	case raw[0] == '-':
 		b = append(b, '-')
 	}
-	if b = append(b, cmp.Or(integer, "0")...); fraction != "" {
+	b = append(b, cmp.Or(integer, "0")...)
+	if fraction != "" {
 		b = append(append(b, '.'), fraction...)
 	}
 	return b, value.Number

@@ -140,7 +140,8 @@ func (r *reader) selectSheet() (int, error) {
 	}
 	selected := slices.IndexFunc(sheets, func(t rows.Table) bool { return t.Skipped == "" })
 	if selected < 0 {
-		return 0, herb.Invalidf("no visible sheet of the workbook has a value; name the sheet to publish, like file.xlsx#%s; sheets: %s",
+		return 0, herb.Invalidf(
+			"no visible sheet of the workbook has a value; name the sheet to publish, like file.xlsx#%s; sheets: %s",
 			sheets[0].Name, rows.JoinNames(rows.Names(sheets)))
 	}
 	r.notes = rows.SelectionNotes("sheet", sheets, selected)
@@ -202,14 +203,16 @@ func (r *reader) Layout() herb.Layout { return r.left }
 func (r *reader) Notes() []string {
 	all := reader{in: r.in, notes: slices.Clone(r.notes)}
 	if r.beyond != "" {
-		all.note("values right of the header, the first in %s; columns without a name are named by their position, such as column_%d",
+		all.note("values right of the header, the first in %s; columns without a name are named by their position, "+
+			"such as column_%d",
 			r.beyond, len(r.table.Names)+1)
 	}
 	for _, n := range r.table.Notes() {
 		all.note("%s", n)
 	}
 	if r.in.formulas > 0 {
-		all.note("%d formulas have no stored result and are published as empty; open the workbook in a spreadsheet program and save it",
+		all.note("%d formulas have no stored result and are published as empty; open the workbook in a spreadsheet "+
+			"program and save it",
 			r.in.formulas)
 	}
 	return all.notes
@@ -242,8 +245,10 @@ type part struct {
 	root    string // namespace of the root element
 
 	// The current token, valid until the next one.
-	path  []byte // of its element, such as /worksheet/sheetData/row, followed by /text() or /end() unless it is a start tag
-	open  int    // bytes of the path of the innermost open element
+	// of its element, such as /worksheet/sheetData/row, followed by /text() or /end() unless it is
+	// a start tag
+	path  []byte
+	open  int // bytes of the path of the innermost open element
 	attrs []xml.Attr
 	text  []byte
 
@@ -262,14 +267,16 @@ func (k *book) open(name string, limit int64) (*part, error) {
 	case f.Flags&1 != 0:
 		return nil, herb.Invalidf("the workbook is protected by a password; save it without one")
 	case size > limit:
-		return nil, herb.Invalidf("the part %s of the workbook is larger than %s; save the data as CSV", rows.Clip(name), herb.FormatBytes(limit))
+		return nil, herb.Invalidf("the part %s of the workbook is larger than %s; save the data as CSV",
+			rows.Clip(name), herb.FormatBytes(limit))
 	}
 	if err := k.in.Budget.Trial().Unpack(size); err != nil { // reading charges for it
 		return nil, err
 	}
 	x := &part{book: k, name: name}
 	var err error
-	if x.file, err = f.Open(); err != nil {
+	x.file, err = f.Open()
+	if err != nil {
 		return nil, x.locate(err)
 	}
 	x.in = chargedReader{x.file, k.in.Budget}
@@ -326,7 +333,8 @@ func (x *part) next() bool {
 			if len(t.Attr) > maxAttributes {
 				err = herb.Invalidf("a tag has more than %d attributes", maxAttributes)
 			}
-			err = cmp.Or(err, x.book.in.Budget.Elements(1+len(t.Attr)), x.book.in.Budget.Depth(bytes.Count(x.path, []byte("/"))))
+			err = cmp.Or(err, x.book.in.Budget.Elements(1+len(t.Attr)),
+				x.book.in.Budget.Depth(bytes.Count(x.path, []byte("/"))))
 		case xml.EndElement:
 			x.path = append(x.path, "/end()"...)
 			x.open = bytes.LastIndexByte(x.path[:x.open], '/')
@@ -335,14 +343,16 @@ func (x *part) next() bool {
 		case xml.Directive:
 			err = errors.New("document types are not supported")
 		case xml.Comment, xml.ProcInst:
-			if err = x.book.in.Budget.Elements(1); err == nil {
+			err = x.book.in.Budget.Elements(1)
+			if err == nil {
 				continue
 			}
 		}
 		if err == nil {
 			return true
 		}
-		if x.err = err; err != io.EOF {
+		x.err = err
+		if err != io.EOF {
 			x.err = x.locate(err)
 		}
 	}
@@ -353,7 +363,8 @@ func (x *part) next() bool {
 // relationships, which begins differently in the two editions of the standard.
 func (x *part) attr(name string) string {
 	for i := range x.attrs {
-		if a := &x.attrs[i]; a.Name.Local == name && (a.Name.Space == "" || strings.HasSuffix(a.Name.Space, "/relationships")) {
+		if a := &x.attrs[i]; a.Name.Local == name &&
+			(a.Name.Space == "" || strings.HasSuffix(a.Name.Space, "/relationships")) {
 			return a.Value
 		}
 	}
@@ -378,7 +389,8 @@ func (k *book) visit(name string, limit int64, f func(x *part)) {
 	for x.next() {
 		f(x)
 	}
-	if k.err = x.file.Close(); x.err != io.EOF {
+	k.err = x.file.Close()
+	if x.err != io.EOF {
 		k.err = x.err
 	}
 }

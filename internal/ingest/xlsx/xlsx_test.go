@@ -128,7 +128,8 @@ func makeBook(t testing.TB, sheet string, parts map[string]string) []byte {
 			`<Relationship Id="rId4" Type="http://x/chartsheet" Target="chartsheets/sheet1.xml"/>` +
 			`<Relationship Id="rId8" Type="http://x/sharedStrings" Target="sharedStrings.xml"/>` +
 			`<Relationship Id="rId9" Type="http://x/styles" Target="styles.xml"/></Relationships>`,
-		"xl/worksheets/sheet1.xml": `<?xml version="1.0" encoding="UTF-8"?><worksheet><sheetData>` + sheet + `</sheetData></worksheet>`,
+		"xl/worksheets/sheet1.xml": `<?xml version="1.0" encoding="UTF-8"?><worksheet><sheetData>` + sheet +
+			`</sheetData></worksheet>`,
 	}
 	maps.Copy(all, parts)
 	var b bytes.Buffer
@@ -168,7 +169,8 @@ func TestReader_ByHand(t *testing.T) {
 		notes       []string
 	}{
 		{
-			"shared texts", header + `<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c t="s"><v>2</v></c><c t="s"><v>3</v></c></row>` +
+			"shared texts", header +
+				`<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c t="s"><v>2</v></c><c t="s"><v>3</v></c></row>` +
 				`<row><c t="s"><v>4</v></c></row>`,
 			texts, rows.Options{},
 			[][]string{{"a", "b"}, {"plain", "rich text"}, {"課"}, {"a\rb_x000D_ 😀 _xD83D_"}}, nil,
@@ -179,7 +181,8 @@ func TestReader_ByHand(t *testing.T) {
 				`<row><c><v>0.1234567890123456E2</v></c><c><v>1.2E1</v></c></row>`,
 			nil, rows.Options{},
 			[][]string{
-				{"a", "b"}, {"1.50", "12345678901234567890"}, {"0.001", "-2500"}, {"1.1", "7"}, {"0.5", "5"}, {"12345678901234567", "1E999"},
+				{"a", "b"}, {"1.50", "12345678901234567890"}, {"0.001", "-2500"}, {"1.1", "7"}, {"0.5", "5"},
+				{"12345678901234567", "1E999"},
 				{"12.34567890123456", "12"},
 			}, nil,
 		}, {
@@ -189,11 +192,13 @@ func TestReader_ByHand(t *testing.T) {
 			[][]string{{"a", "b"}, {"true", "#N/A"}, {"x\ny", "2024-02-29"}, {"2"}},
 			[]string{`sheet "One": 1 formulas have no stored result and are published as empty; open the workbook in a spreadsheet program and save it`},
 		}, {
-			"dates from 1904", header + `<row><c s="1"><v>0</v></c><c s="1"><v>43889</v></c></row><row><c s="0"><v>43889</v></c><c s="9"><v>1</v></c></row>`,
+			"dates from 1904", header +
+				`<row><c s="1"><v>0</v></c><c s="1"><v>43889</v></c></row><row><c s="0"><v>43889</v></c><c s="9"><v>1</v></c></row>`,
 			styles, rows.Options{},
 			[][]string{{"a", "b"}, {"1904-01-01", "2024-02-29"}, {"43889", "1"}}, nil,
 		}, {
-			"gaps", `<row r="3"/><row r="4">` + `<c r="B4"><v>2</v></c></row><row r="7" spans="1:3"><c r="A7" s="1"/><c r="D7"><v>1</v></c></row>` +
+			"gaps", `<row r="3"/><row r="4">` +
+				`<c r="B4"><v>2</v></c></row><row r="7" spans="1:3"><c r="A7" s="1"/><c r="D7"><v>1</v></c></row>` +
 				`<row r="9"><c r="B9" t="inlineStr"><is><t/></is></c></row><row r="10"><c r="C10"><v>3</v></c><c r="A10"><v>1</v></c></row>`,
 			nil, rows.Options{},
 			[][]string{{"", "", "", ""}, {"", "2"}, {"", "", "", "1"}, {"1", "", "3"}},
@@ -206,7 +211,8 @@ func TestReader_ByHand(t *testing.T) {
 		}, {
 			"no header", header, nil, rows.Options{Header: rows.HeaderNone}, [][]string{{"", ""}, {"a", "b"}}, nil,
 		}, {
-			"two rows of header below a title", `<row r="1"><c><v>2024</v></c></row>` + strings.ReplaceAll(header, `1"`, `3"`) +
+			"two rows of header below a title", `<row r="1"><c><v>2024</v></c></row>` +
+				strings.ReplaceAll(header, `1"`, `3"`) +
 				`<row r="5"><c r="A5"><v>1</v></c><c r="C5"><v>3</v></c></row><row r="6"><c r="A6"><v>9</v></c></row>`,
 			nil, rows.Options{HeaderRows: []int{3, 5}, HeaderJoin: "/"}, [][]string{{"a/1", "b", "3"}, {"9"}}, nil,
 		}, {
@@ -230,7 +236,8 @@ func TestReader_ByHand(t *testing.T) {
 func TestReader_Sheets(t *testing.T) {
 	t.Parallel()
 	sheet := func(value string) string {
-		return `<worksheet><sheetData><row><c t="inlineStr"><is><t>` + value + `</t></is></c></row></sheetData></worksheet>`
+		return `<worksheet><sheetData><row><c t="inlineStr"><is><t>` + value +
+			`</t></is></c></row></sheetData></worksheet>`
 	}
 	b := makeBook(t, "", map[string]string{
 		"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Chart" r:id="rId4"/><sheet name="Hidden" state="hidden" r:id="rId3"/>` +
@@ -250,9 +257,11 @@ func TestReader_Sheets(t *testing.T) {
 		{"by name in another case", rows.Options{Table: "prices 2024"}, "two", nil},
 		{"a hidden one", rows.Options{Table: "Hidden"}, "three", nil},
 		{"by number", rows.Options{TableNo: 1}, "three", nil},
-		{"unknown", rows.Options{Table: "Prices 2023"}, `no such sheet "Prices 2023"; did you mean "Prices 2024"? sheets: Hidden, Empty, Prices 2024`, nil},
+		{"unknown", rows.Options{Table: "Prices 2023"},
+			`no such sheet "Prices 2023"; did you mean "Prices 2024"? sheets: Hidden, Empty, Prices 2024`, nil},
 		{"unknown number", rows.Options{TableNo: 4}, `no such sheet number 4; sheets: Hidden, Empty, Prices 2024`, nil},
-		{"empty", rows.Options{Table: "Empty"}, `sheet "Empty" is empty; write the names of the columns in its first row`, nil},
+		{"empty", rows.Options{Table: "Empty"},
+			`sheet "Empty" is empty; write the names of the columns in its first row`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -331,24 +340,34 @@ func TestReader_rejected(t *testing.T) {
 	blank := strings.Repeat(strings.Repeat(" ", 17<<20)+"<a/>", 2)
 	bad := func(sheet string) string { return string(makeBook(t, header+sheet, nil)) }
 	damagedSheet := makeBook(t, header, nil)
-	i := bytes.LastIndex(damagedSheet, []byte("xl/worksheets/sheet1.xml")) - 46 + 16 // its checksum in the list of parts
+	// its checksum in the list of parts
+	i := bytes.LastIndex(damagedSheet, []byte("xl/worksheets/sheet1.xml")) - 46 + 16
 	damagedSheet[i]++
 	for _, c := range []struct{ name, file, want string }{
 		{"nothing", "", "empty"},
 		{"text", "id,name\n", "not a workbook"},
 		{"cut off", string(makeBook(t, header, nil)[:300]), "the workbook is damaged"},
-		{"no workbook", string(makeBook(t, "", map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="a.xml"/></Relationships>`})), "a.xml"},
-		{"binary workbook", string(makeBook(t, "", map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="xl/workbook.bin"/></Relationships>`})), ".xlsb"},
-		{"no such sheet", string(makeBook(t, "", map[string]string{"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">` +
-			`<sheets><sheet name="Two" r:id="rId2"/></sheets></workbook>`})), "no part xl/worksheets/sheet2.xml"},
-		{"no such text", bad(`<row r="2"><c t="s"><v>1</v></c></row>`), `sheet "One", row 2: a cell refers to a shared string`},
+		{"no workbook", string(makeBook(t, "",
+			map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="a.xml"/></Relationships>`})), "a.xml"},
+		{"binary workbook", string(
+			makeBook(t, "", map[string]string{
+				"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="xl/workbook.bin"/></Relationships>`})), ".xlsb"},
+		{"no such sheet", string(
+			makeBook(t, "", map[string]string{
+				"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">` +
+					`<sheets><sheet name="Two" r:id="rId2"/></sheets></workbook>`})),
+			"no part xl/worksheets/sheet2.xml"},
+		{"no such text", bad(`<row r="2"><c t="s"><v>1</v></c></row>`),
+			`sheet "One", row 2: a cell refers to a shared string`},
 		{"no such cell", bad(`<row r="2"><c r="2"><v>1</v></c></row>`), `sheet "One", row 2: invalid cell "2"`},
 		{"no such row", bad(`<row r="two"/>`), `sheet "One": invalid row number "two"`},
-		{"too far right", bad(`<row r="2"><c r="NTQ2"><v>1</v></c></row>`), `sheet "One", row 2: there are more than 10000 columns`},
+		{"too far right", bad(`<row r="2"><c r="NTQ2"><v>1</v></c></row>`),
+			`sheet "One", row 2: there are more than 10000 columns`},
 		{"broken XML", bad(`<row r="2"><c`), "xl/worksheets/sheet1.xml"},
 		{"an entity", bad(`<row><c><v>&boom;</v></c></row>`), `&boom;`},
 		{"wrong checksum", string(damagedSheet), "xl/worksheets/sheet1.xml"},
-		{"cut inside", string(makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData>" + header})), "unexpected EOF"},
+		{"cut inside", string(makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData>" +
+			header})), "unexpected EOF"},
 		{"a text without end", packed(t, endless(t, 60), 60<<20+33), "longer than 8 MiB"},
 		{"more than it says", packed(t, endless(t, 3), 1<<20), "xl/s.xml"},
 		{"a zip bomb", packed(t, make([]byte, 64<<10), 300<<20), "more than 67108864 unpacked bytes"},
@@ -360,7 +379,8 @@ func TestReader_rejected(t *testing.T) {
 			"xl/styles.xml": "<styleSheet><cellXfs>" + strings.Repeat("<xf/>", 1<<16+1) + "</cellXfs></styleSheet>",
 		})), "more than 65536 number formats or cell formats"},
 		{"comments without end", bad(strings.Repeat("<!---->", 2<<20)), "more than 1048576 elements"},
-		{"attributes without end", bad(strings.Repeat(`<row a="" b="" c="" d="" e="" f="" g=""/>`, 1<<18)), "more than 1048576 elements"},
+		{"attributes without end", bad(strings.Repeat(`<row a="" b="" c="" d="" e="" f="" g=""/>`, 1<<18)),
+			"more than 1048576 elements"},
 		{"parts that are too large together", string(makeBook(t, "", map[string]string{
 			"xl/sharedStrings.xml":     "<sst>" + blank + "</sst>",
 			"xl/worksheets/sheet1.xml": "<worksheet>" + blank + "</worksheet>",
@@ -406,12 +426,16 @@ func TestReader_ManyTexts(t *testing.T) {
 func TestParseStyle(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]style{
-		"General": {}, "0": {}, "0.00": {}, "#,##0": {}, "@": {}, "000": {zeros: 3}, "00.00": {}, `0.0 "days"`: {}, `0\d`: {}, "0_d": {},
+		"General": {}, "0": {}, "0.00": {}, "#,##0": {}, "@": {}, "000": {zeros: 3}, "00.00": {}, `0.0 "days"`: {},
+		`0\d`: {}, "0_d": {},
 		"[Red]0;[Blue]-0": {}, "0.00E+00": {}, "##0.0e-0": {}, `"m"0`: {}, "[$€-407]0": {}, "General;yyyy": {},
-		"yyyy": {date: true}, "m/d/yy": {date: true}, "M": {date: true}, "mmmm": {date: true}, "[$-411]ge.m.d": {date: true}, "[DBNum1]yyyy": {date: true},
-		"mm:ss": {time: true}, "h:mm": {time: true}, "h AM/PM": {time: true}, "h:mm A/P": {time: true}, "[h]:mm": {time: true, elapsed: true},
-		"[mm]:ss": {time: true, elapsed: true}, "d/m/yyyy h:mm": {date: true, time: true}, "mmm h": {date: true, time: true},
-		`"`: {}, `\`: {}, "[": {}, "": {}, "[h": {time: true, elapsed: true},
+		"yyyy": {date: true}, "m/d/yy": {date: true}, "M": {date: true}, "mmmm": {date: true},
+		"[$-411]ge.m.d": {date: true}, "[DBNum1]yyyy": {date: true},
+		"mm:ss": {time: true}, "h:mm": {time: true}, "h AM/PM": {time: true}, "h:mm A/P": {time: true},
+		"[h]:mm":  {time: true, elapsed: true},
+		"[mm]:ss": {time: true, elapsed: true}, "d/m/yyyy h:mm": {date: true, time: true},
+		"mmm h": {date: true, time: true},
+		`"`:     {}, `\`: {}, "[": {}, "": {}, "[h": {time: true, elapsed: true},
 	} {
 		if got := parseStyle(code); got != want {
 			t.Errorf("%s: got %+v, want %+v", code, got, want)
@@ -437,15 +461,19 @@ func TestReader_Damaged(t *testing.T) {
 
 // smallBook returns a small workbook with cells of all kinds.
 func smallBook(t testing.TB) []byte {
-	return makeBook(t, header+`<row><c t="s"><v>0</v></c><c s="1"><v>45351.5</v></c></row><row><c><v>1E-3</v></c><c t="b"><v>1</v></c></row>`, map[string]string{
-		"xl/sharedStrings.xml": `<sst><si><r><t>a</t></r><r><t>_x000D_</t></r></si></sst>`,
-		"xl/styles.xml":        `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="22"/></cellXfs></styleSheet>`,
-	})
+	return makeBook(t, header+
+		`<row><c t="s"><v>0</v></c><c s="1"><v>45351.5</v></c></row><row><c><v>1E-3</v></c><c t="b"><v>1</v></c></row>`,
+		map[string]string{
+			"xl/sharedStrings.xml": `<sst><si><r><t>a</t></r><r><t>_x000D_</t></r></si></sst>`,
+			"xl/styles.xml":        `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="22"/></cellXfs></styleSheet>`,
+		})
 }
 
 func FuzzReader(f *testing.F) {
-	f.Add(header, `<sst><si><t>a</t></si></sst>`, `<styleSheet><numFmts><numFmt numFmtId="165" formatCode="[h]"/></numFmts><cellXfs><xf numFmtId="165"/></cellXfs></styleSheet>`)
-	f.Add(`<row r="9"><c r="AB9" t="s"><v>0</v></c><c s="0"><v>1e5</v></c></row>`, `<sst><si><r><t>_x000D_</t></r></si></sst>`, ``)
+	f.Add(header, `<sst><si><t>a</t></si></sst>`,
+		`<styleSheet><numFmts><numFmt numFmtId="165" formatCode="[h]"/></numFmts><cellXfs><xf numFmtId="165"/></cellXfs></styleSheet>`)
+	f.Add(`<row r="9"><c r="AB9" t="s"><v>0</v></c><c s="0"><v>1e5</v></c></row>`,
+		`<sst><si><r><t>_x000D_</t></r></si></sst>`, ``)
 	f.Fuzz(func(t *testing.T, sheet, texts, styles string) {
 		b := makeBook(t, sheet, map[string]string{"xl/sharedStrings.xml": texts, "xl/styles.xml": styles})
 		checkBounded(t, b)
@@ -469,7 +497,8 @@ func checkBounded(t *testing.T, b []byte) {
 	used := rowstest.Allocated(func() {
 		budget := rows.NewBudget(ctx, int64(len(b)), rows.Limits{})
 		var r rows.Rows
-		if r, err = Format().Open(ctx, rowstest.File(b), rows.Options{}, budget); err != nil {
+		r, err = Format().Open(ctx, rowstest.File(b), rows.Options{}, budget)
+		if err != nil {
 			return
 		}
 		defer r.Close()

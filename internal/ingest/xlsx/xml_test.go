@@ -17,7 +17,8 @@ import (
 func TestReader_Encodings(t *testing.T) {
 	t.Parallel()
 	document := func(encoding, text string) string {
-		return `<?xml version="1.0" encoding="` + encoding + `"?><worksheet><sheetData><row><c t="inlineStr"><is><t>` + text + `</t></is></c></row></sheetData></worksheet>`
+		return `<?xml version="1.0" encoding="` + encoding + `"?><worksheet><sheetData><row><c t="inlineStr"><is><t>` +
+			text + `</t></is></c></row></sheetData></worksheet>`
 	}
 	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(document("UTF-16", "Grün 😀"))
 	if err != nil {
@@ -30,7 +31,8 @@ func TestReader_Encodings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, _, err := readFile(makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": c.sheet}), rows.Options{})
+			got, _, err := readFile(makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": c.sheet}),
+				rows.Options{})
 			if diff := cmp.Diff([][]string{{c.want}}, got); diff != "" || err != nil {
 				t.Errorf("error %v (-want +got):\n%s", err, diff)
 			}
@@ -54,15 +56,18 @@ func TestReader_HostileXML(t *testing.T) {
 		{"many attributes", start + "<row" + attributes.String() + "/>", "more than 262144 equals signs"},
 		{"a comment without end", start + "<!--" + strings.Repeat("x", 40<<20), "longer than 32 MiB"},
 		{"deep", start + strings.Repeat("<a>", 1<<20), "more than 100 levels"},
-		{"a document type", `<!DOCTYPE a [<!ENTITY b 'c'>]>` + start + header + "</sheetData></worksheet>", "document types"},
+		{"a document type", `<!DOCTYPE a [<!ENTITY b 'c'>]>` + start + header + "</sheetData></worksheet>",
+			"document types"},
 		{"an unknown encoding", `<?xml version="1.0" encoding="klingon"?><worksheet/>`, "klingon"},
 		{"invalid UTF-8", start + "<row><c t=\"str\"><v>\xFF</v></c></row></sheetData></worksheet>", "UTF-8"},
-		{"a long attribute", start + `<row a="` + strings.Repeat(">", size) + `"/>` + header + "</sheetData></worksheet>", ""},
+		{"a long attribute", start + `<row a="` + strings.Repeat(">", size) + `"/>` + header +
+			"</sheetData></worksheet>", ""},
 	} {
 		b := makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": c.sheet})
 		var err error
 		used := rowstest.Allocated(func() { _, _, err = readFile(b, rows.Options{}) })
-		if c.want == "" && err != nil || c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: got error %v, want one with %q", c.name, err, c.want)
 		}
 		if used > 300<<20 { // the race detector doubles it

@@ -96,7 +96,8 @@ func cleanName(name string) string {
 		}
 		return c
 	}, name)
-	if name = strings.Trim(name, "/ "); len(name) > maxName {
+	name = strings.Trim(name, "/ ")
+	if len(name) > maxName {
 		name = name[len(name)-maxName:] // keeps the extension
 	}
 	return strings.ToValidUTF8(name, "")

@@ -75,7 +75,8 @@ func (r *Receiver) Receive(ctx context.Context, body io.Reader, name string, siz
 		if _, err := w.Write(buf[:n]); err != nil {
 			return nil, err
 		}
-		if unchecked += int64(n); unchecked >= checkEvery {
+		unchecked += int64(n)
+		if unchecked >= checkEvery {
 			unchecked = 0
 			if err := r.checkSpace(0); err != nil {
 				return nil, err
@@ -103,11 +104,13 @@ func (r *Receiver) Fetch(ctx context.Context, f *File) error {
 		return err
 	}
 	received, err := r.Receive(ctx, content, f.Name, f.Size)
-	if err = errors.Join(err, content.Close()); err != nil {
+	err = errors.Join(err, content.Close())
+	if err != nil {
 		return errors.Join(err, received.Close())
 	}
 	if received.SHA256 != f.SHA256 {
-		return errors.Join(herb.Errorf(herb.CodeUnavailable, "the stored file is damaged; send it again"), received.Close())
+		return errors.Join(herb.Errorf(herb.CodeUnavailable, "the stored file is damaged; send it again"),
+			received.Close())
 	}
 	f.file = received.file
 	return nil

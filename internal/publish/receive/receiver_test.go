@@ -40,7 +40,8 @@ func TestReceive(t *testing.T) {
 		must.NoError(t, f.Close())
 		must.NoError(t, f.Close())
 	}
-	if _, err := r.Receive(t.Context(), io.MultiReader(strings.NewReader("abc"), errorReader{}), "", 10); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := r.Receive(t.Context(), io.MultiReader(strings.NewReader("abc"), errorReader{}), "",
+		10); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a body that ends early gives %v", err)
 	}
 	body, sender := io.Pipe() // what a client announces and does not send takes no space from others
@@ -92,8 +93,10 @@ func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 func TestCleanName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"": "", "a.csv": "a.csv", "../../etc/passwd": "passwd", `C:\x\a b.csv`: "a b.csv", "a\x00\n.csv": "a.csv", "/": "", "..": "..", "x/": "x",
-		strings.Repeat("x", 300) + ".csv": strings.Repeat("x", 251) + ".csv", "Größe.csv": "Größe.csv", "\xff.csv": ".csv",
+		"": "", "a.csv": "a.csv", "../../etc/passwd": "passwd", `C:\x\a b.csv`: "a b.csv", "a\x00\n.csv": "a.csv",
+		"/": "", "..": "..", "x/": "x",
+		strings.Repeat("x", 300) + ".csv": strings.Repeat("x", 251) + ".csv", "Größe.csv": "Größe.csv",
+		"\xff.csv": ".csv",
 	} {
 		if got := cleanName(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)

@@ -22,7 +22,8 @@ func randomDescriptor(random *rand.Rand) string {
 	chance := func() bool { return random.IntN(3) == 0 }
 	var own, schema []string
 	if chance() {
-		own = append(own, fmt.Sprintf(`"expectations":[{"query":"name=plant+1","min":%d},{"query":"","max":%d}]`, random.IntN(4), 20+random.IntN(30)))
+		own = append(own, fmt.Sprintf(`"expectations":[{"query":"name=plant+1","min":%d},{"query":"","max":%d}]`,
+			random.IntN(4), 20+random.IntN(30)))
 	}
 	if chance() {
 		own = append(own, `"charts":[{"by":["name"],"measure":"count"}]`)
@@ -80,7 +81,8 @@ func TestReview_agrees(t *testing.T) {
 func (n *node) wantAgreement(id string, r review.Review) {
 	n.t.Helper()
 	if r.Error != "" {
-		if _, err := n.reviews.Publish(n.t.Context(), id, versions.PublishOptions{}, r.Live, actor); err == nil || herb.MessageOf(err) != r.Error {
+		if _, err := n.reviews.Publish(n.t.Context(), id, versions.PublishOptions{}, r.Live, actor); err == nil ||
+			herb.MessageOf(err) != r.Error {
 			n.t.Errorf("the review says %q, the publish %v", r.Error, err)
 		}
 		return
@@ -101,14 +103,16 @@ func (n *node) wantAgreement(id string, r review.Review) {
 	}
 	wantChanges := func(got []versions.Change) {
 		n.t.Helper()
-		got = slices.DeleteFunc(slices.Clone(got), func(c versions.Change) bool { return c.Kind == versions.RecordsChanged && !c.Breaking })
+		got = slices.DeleteFunc(slices.Clone(got),
+			func(c versions.Change) bool { return c.Kind == versions.RecordsChanged && !c.Breaking })
 		if diff := gocmp.Diff(r.Changes, got, cmpopts.EquateEmpty()); diff != "" {
 			n.t.Errorf("changes (-review +publish):\n%s", diff)
 		}
 	}
 	wantChanges(result.Changes)
 	if result.Status == versions.StatusRejected {
-		if result = n.publish(id, true, r.Live).Result; result.Status != versions.StatusPublished {
+		result = n.publish(id, true, r.Live).Result
+		if result.Status != versions.StatusPublished {
 			n.t.Fatalf("with consent, the publish is %s: %s", result.Status, result.Error)
 		}
 		wantChanges(result.Changes)
@@ -126,9 +130,12 @@ func (n *node) wantAgreement(id string, r review.Review) {
 	slices.Sort(fields)
 	slices.Sort(published)
 	live, err := n.library.LiveVersion(n.t.Context(), prices)
-	if err != nil || live.Version != result.Version || result.Records != r.Records || !slices.Equal(fields, published) || !slices.Equal(r.Key, result.PrimaryKey) ||
+	if err != nil || live.Version != result.Version || result.Records != r.Records ||
+		!slices.Equal(fields, published) || !slices.Equal(r.Key, result.PrimaryKey) ||
 		live.Access != r.Access || live.Title != r.Title {
-		n.t.Errorf("the review says %d records, fields %v, key %v, access %s, title %q; published: %d, %v, %v, %s, %q, %v",
-			r.Records, fields, r.Key, r.Access, r.Title, result.Records, published, result.PrimaryKey, live.Access, live.Title, err)
+		n.t.Errorf("the review says %d records, fields %v, key %v, access %s, title %q; published: %d, %v, %v, %s, "+
+			"%q, %v",
+			r.Records, fields, r.Key, r.Access, r.Title, result.Records, published, result.PrimaryKey, live.Access,
+			live.Title, err)
 	}
 }

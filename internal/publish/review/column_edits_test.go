@@ -16,11 +16,13 @@ func TestReview_sameNames(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	id := n.create("prices.csv", "id,name,price,note\n1,fern,2,a\n2,moss,3,b\n3,yew,4,c\n")
-	edits := review.Edits{Drop: []int{3}, Columns: map[int]review.ColumnEdit{0: {Name: "code"}, 1: {Name: "price"}, 3: {Hidden: true}}}
+	edits := review.Edits{Drop: []int{3}, Columns: map[int]review.ColumnEdit{0: {Name: "code"}, 1: {Name: "price"},
+		3: {Hidden: true}}}
 	for _, name := range []string{"price", "code"} {
 		edits.Columns[1] = review.ColumnEdit{Name: name}
 		r := n.edit(id, edits)
-		if r.Field != name || !strings.HasPrefix(r.Problem, "another column has the name") || strings.Contains(r.Error, "resources") {
+		if r.Field != name || !strings.HasPrefix(r.Problem, "another column has the name") ||
+			strings.Contains(r.Error, "resources") {
 			t.Errorf("the field is %q, the problem %q, the error %q", r.Field, r.Problem, r.Error)
 		}
 		var fields []string
@@ -56,8 +58,10 @@ func TestReview_keyFollowsNames(t *testing.T) {
 			e.Columns[1] = review.ColumnEdit{Name: "id"}
 		}
 		r := n.edit(id, e)
-		if r.Error != "" || strings.Join(r.Key, ",") != want || r.Columns[0].Field != want || r.Columns[0].Original != "id" {
-			t.Errorf("with the name %q, the key is %q, the original name %q: %s", name, r.Key, r.Columns[0].Original, r.Error)
+		if r.Error != "" || strings.Join(r.Key, ",") != want || r.Columns[0].Field != want ||
+			r.Columns[0].Original != "id" {
+			t.Errorf("with the name %q, the key is %q, the original name %q: %s", name, r.Key,
+				r.Columns[0].Original, r.Error)
 		}
 		e.Columns[2] = review.ColumnEdit{Type: herb.TypeDate}
 		if r := n.edit(id, e); r.Error == "" || strings.Join(r.Key, ",") != want || r.Columns[0].Original != "id" {
@@ -71,7 +75,8 @@ func TestReview_removesTitle(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	const file = "id,name\n1,fern\n2,moss\n"
-	n.put(prices, "prices.csv", file, `{"resources":[{"name":"prices","path":"prices.csv","schema":{"fields":[{"name":"id","title":"Number"},{"name":"name"}]}}]}`, nil)
+	n.put(prices, "prices.csv", file,
+		`{"resources":[{"name":"prices","path":"prices.csv","schema":{"fields":[{"name":"id","title":"Number"},{"name":"name"}]}}]}`, nil)
 	id := n.create("prices.csv", file)
 	if r := n.review(id); r.Columns[0].Title != "Number" {
 		t.Fatalf("the title is %q", r.Columns[0].Title)
@@ -105,7 +110,8 @@ func TestReview_longMissing(t *testing.T) {
 	if len(c.Others) != 1 || c.Others[0].Value != long || c.Others[0].IsShort {
 		t.Fatalf("the values that prevent the type are %+v", c.Others)
 	}
-	r := n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber, Missing: []string{c.Others[0].Value}}}})
+	r := n.edit(id, review.Edits{
+		Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber, Missing: []string{c.Others[0].Value}}}})
 	if r.Error != "" || r.Columns[1].Type != herb.TypeNumber {
 		t.Errorf("the type is %s: %s", r.Columns[1].Type, r.Error)
 	}

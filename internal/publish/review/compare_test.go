@@ -58,7 +58,8 @@ func compareTables(before, after table, key []string) (c *herb.RecordChanges, du
 	c = &herb.RecordChanges{}
 	identity := after.fields
 	if len(key) > 0 {
-		if duplicates = repeated(after); duplicates+repeated(before) == 0 {
+		duplicates = repeated(after)
+		if duplicates+repeated(before) == 0 {
 			c.Key, identity = key, key
 		}
 	}
@@ -102,14 +103,18 @@ func TestReview_compare(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
 			spread := 1 + random.IntN(60)
 			row := func() []string {
-				return []string{fmt.Sprintf("k%d", random.IntN(spread)), fmt.Sprintf("v%d", random.IntN(4)), fmt.Sprintf("w%d", random.IntN(2))}
+				return []string{fmt.Sprintf("k%d", random.IntN(spread)), fmt.Sprintf("v%d", random.IntN(4)),
+					fmt.Sprintf("w%d", random.IntN(2))}
 			}
 			before := table{fields: []string{"id", "a", "b"}}
 			for range 5 + random.IntN(50) {
 				before.rows = append(before.rows, row())
 			}
 			after := table{fields: before.fields, rows: slices.Clone(before.rows)}
-			random.Shuffle(len(after.rows), func(i, k int) { after.rows[i], after.rows[k] = after.rows[k], after.rows[i] })
+			random.Shuffle(len(after.rows), func(i, k int) {
+				after.rows[i], after.rows[k] = after.rows[k],
+					after.rows[i]
+			})
 			after.rows = after.rows[random.IntN(len(after.rows)/2):]
 			for range random.IntN(20) {
 				after.rows = append(after.rows, row())
@@ -139,7 +144,8 @@ func TestReview_compare(t *testing.T) {
 			if diff := gocmp.Diff(want, r.Compared, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("key %v (-want +got):\n%s", key, diff)
 			}
-			isReported := slices.ContainsFunc(r.Changes, func(c versions.Change) bool { return c.Kind == versions.KeyNotUnique })
+			isReported := slices.ContainsFunc(r.Changes,
+				func(c versions.Change) bool { return c.Kind == versions.KeyNotUnique })
 			if isReported != (duplicates > 0) || isReported && !isBreaking(r) {
 				t.Errorf("%d duplicates, and the changes are %+v", duplicates, r.Changes)
 			}
@@ -198,7 +204,8 @@ func TestReview_uniqueKeys(t *testing.T) {
 		{"unique", "id,a,b\n1,x,p\n2,y,p\n3,,p\n4,,p\n", nil},
 		{"a repeated value", "id,a,b\n1,x,p\n2,y,p\n3,y,p\n", []string{repeated}},
 		{"every key", "id,a,b\n1,x,p\n2,y,p\n2,y,p\n", []string{
-			`primary key (id) is not unique: 1 record repeats the key of an earlier one; "2" in records 2 and 3`, repeated,
+			`primary key (id) is not unique: 1 record repeats the key of an earlier one; "2" in records 2 and 3`,
+			repeated,
 			`unique key (b, id) is not unique: 1 record repeats the key of an earlier one; "p", "2" in records 2 and 3`,
 		}},
 	} {

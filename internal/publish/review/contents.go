@@ -46,7 +46,8 @@ const reasonRepeated = "repeats the header"
 func newContents(t *ingest.Table) *contents {
 	l := t.Dataset.Report.Layout
 	f := &contents{
-		Columns: t.Columns(), Comments: t.Source.Dialect.CommentRows, Header: l.Header, Entry: t.Source.Entry, Spans: map[int]int{},
+		Columns: t.Columns(), Comments: t.Source.Dialect.CommentRows, Header: l.Header, Entry: t.Source.Entry,
+		Spans:   map[int]int{},
 		dataset: t.Dataset, format: formatOf(t), columns: newColumns(t),
 	}
 	if l.Unit == "line" || l.Unit == "row" { // arrays have no settings for rows
@@ -60,7 +61,8 @@ func newContents(t *ingest.Table) *contents {
 	columns := t.FieldColumns()
 	for i, field := range t.Dataset.Fields {
 		notation := withoutExceptions(field.Notation, t.Dataset.Report.Columns[i].Exceptions)
-		f.Fields = append(f.Fields, columnField{Name: field.Name, Column: columns[i], Type: field.Type, Notation: notation})
+		f.Fields = append(f.Fields, columnField{Name: field.Name, Column: columns[i], Type: field.Type,
+			Notation: notation})
 	}
 	return f
 }

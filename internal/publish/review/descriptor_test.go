@@ -56,7 +56,8 @@ func checkPublish(t *testing.T, n *node, id, name, content string) publish.Publi
 		t.Fatalf("the publish is %+v: %s", published, published.Result.Error)
 	}
 	other := herb.Ref{Namespace: "other", Name: "prices"}
-	if put := n.put(other, name, content, string(descriptor), func(r *publish.Request) { r.Force = true }); put.State != publish.StateLive {
+	if put := n.put(other, name, content, string(descriptor),
+		func(r *publish.Request) { r.Force = true }); put.State != publish.StateLive {
 		t.Fatalf("PUT with the descriptor is %+v\n%s", put.Result, descriptor)
 	}
 	if got, want := n.listing(prices), n.listing(other); got != want {
@@ -87,8 +88,11 @@ func TestDescriptor(t *testing.T) {
 		{"name":"price","type":"number","unit":"EUR"},{"name":"seen","type":"date"}]},"herbarium":{"access":"key","order":"-no"}}]}`
 	const oldFields = `{"constraints":{"required":true},"herbarium":{"from":"id"},"name":"no","title":"No"},{"name":"price","type":"number","unit":"EUR"},{"name":"seen","type":"date"}`
 	oldDescriptor := func(title, dialect, access, order, key, fields, licenses, whole string) string {
-		return `{"licenses":[` + licenses + `],"resources":[{"dialect":{` + dialect + `"delimiter":","},"herbarium":{"access":"` + access + `","order":"` + order + `"},"name":"p","path":"prices.csv",` +
-			`"schema":{"fields":[` + fields + `],"missingValues":["","?"],"primaryKey":` + key + `}` + title + `}],` + whole + `"x":{"y":[1.5]}}`
+		return `{"licenses":[` + licenses + `],"resources":[{"dialect":{` + dialect +
+			`"delimiter":","},"herbarium":{"access":"` + access + `","order":"` + order +
+			`"},"name":"p","path":"prices.csv",` +
+			`"schema":{"fields":[` + fields + `],"missingValues":["","?"],"primaryKey":` + key + `}` + title + `}],` +
+			whole + `"x":{"y":[1.5]}}`
 	}
 	const cc0 = `{"name":"CC0-1.0","path":"https://example.org"}`
 	columns := func(position int, c review.ColumnEdit) review.Edits {
@@ -108,36 +112,56 @@ func TestDescriptor(t *testing.T) {
 		{"access", "", review.Edits{Access: herb.AccessKey}, `"herbarium":{"access":"key"},…`},
 		{"primary key", "", review.Edits{PrimaryKey: &[]string{"id"}}, `…,"schema":{"primaryKey":["id"]}`},
 		{"no primary key", "", review.Edits{PrimaryKey: &[]string{}}, `…`},
-		{"name", "", columns(1, review.ColumnEdit{Name: "plant"}), `…,"schema":{"fields":[{"name":"id"},{"herbarium":{"from":"name"},"name":"plant"},{"name":"price"},{"name":"seen"}]}`},
-		{"title of a field", "", columns(1, review.ColumnEdit{Title: new("Plant")}), `…,"schema":{"fields":[{"name":"id"},{"name":"name","title":"Plant"},{"name":"price"},{"name":"seen"}]}`},
-		{"type", "", columns(2, review.ColumnEdit{Type: herb.TypeText}), `…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"name":"price","type":"string"},{"name":"seen"}]}`},
-		{"missing value", "", columns(2, review.ColumnEdit{Missing: []string{"0.5"}}), `…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"missingValues":["","0.5"],"name":"price"},{"name":"seen"}]}`},
-		{"hidden", "", columns(2, review.ColumnEdit{Hidden: true}), `…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"name":"seen"}]}`},
+		{"name", "", columns(1, review.ColumnEdit{Name: "plant"}),
+			`…,"schema":{"fields":[{"name":"id"},{"herbarium":{"from":"name"},"name":"plant"},{"name":"price"},{"name":"seen"}]}`},
+		{"title of a field", "", columns(1, review.ColumnEdit{Title: new("Plant")}),
+			`…,"schema":{"fields":[{"name":"id"},{"name":"name","title":"Plant"},{"name":"price"},{"name":"seen"}]}`},
+		{"type", "", columns(2, review.ColumnEdit{Type: herb.TypeText}),
+			`…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"name":"price","type":"string"},{"name":"seen"}]}`},
+		{"missing value", "", columns(2, review.ColumnEdit{Missing: []string{"0.5"}}),
+			`…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"missingValues":["","0.5"],"name":"price"},{"name":"seen"}]}`},
+		{"hidden", "", columns(2, review.ColumnEdit{Hidden: true}),
+			`…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"name":"seen"}]}`},
 		{"dropped", "", review.Edits{Drop: []int{7, 3}}, `"dialect":{"commentRows":[3,7]},…`},
 		{"another header", "", review.Edits{HeaderRows: &[]int{2}}, `"dialect":{"headerRows":[2]},…`},
 		{"no header", "", review.Edits{HeaderRows: &[]int{}}, `"dialect":{"header":false},…`},
-		{"several", "", review.Edits{Title: new("T"), Access: herb.AccessOpen, PrimaryKey: &[]string{"no"}, Drop: []int{3}, Columns: map[int]review.ColumnEdit{0: {Name: "no", Type: herb.TypeText}}},
+		{"several", "", review.Edits{Title: new("T"), Access: herb.AccessOpen, PrimaryKey: &[]string{"no"},
+			Drop: []int{3}, Columns: map[int]review.ColumnEdit{0: {Name: "no", Type: herb.TypeText}}},
 			`"dialect":{"commentRows":[3]},"herbarium":{"access":"open"},…,"schema":{"fields":[{"herbarium":{"from":"id"},"name":"no","type":"string"},{"name":"name"},{"name":"price"},{"name":"seen"}],"primaryKey":["no"]},"title":"T"`},
 
 		{"a live version without a descriptor", "-", review.Edits{}, "…"},
 		{"its title", "-", review.Edits{Title: new("T")}, `…,"title":"T"`},
 
-		{"a live version with one", described, review.Edits{}, oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
-		{"its title, changed", described, review.Edits{Title: new("T")}, oldDescriptor(`,"title":"T"`, "", "key", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
-		{"its title, removed", described, review.Edits{Title: new("")}, oldDescriptor(``, "", "key", "-no", `"no"`, oldFields, cc0, ``)},
-		{"its license, unchanged", described, review.Edits{License: new("CC0-1.0")}, oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
-		{"its access, changed", described, review.Edits{Access: herb.AccessOpen}, oldDescriptor(`,"title":"Old"`, "", "open", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
-		{"its key field, renamed", described, columns(0, review.ColumnEdit{Name: "number"}), oldDescriptor(`,"title":"Old"`, "", "key", "-number", `"number"`,
-			strings.Replace(oldFields, `"name":"no"`, `"name":"number"`, 1), cc0, `"title":"Shop",`)},
-		{"its type, changed", described, columns(2, review.ColumnEdit{Type: herb.TypeText, Missing: []string{"0.5"}}), oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
-			strings.Replace(oldFields, `"name":"price","type":"number"`, `"missingValues":["","?","0.5"],"name":"price","type":"string"`, 1), cc0, `"title":"Shop",`)},
-		{"its hidden column, shown", described, columns(1, review.ColumnEdit{Name: "plant"}), oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
-			oldFields+`,{"herbarium":{"from":"name"},"name":"plant"}`, cc0, `"title":"Shop",`)},
-		{"its coordinates, renamed", strings.Replace(described, `"order":"-no"`, `"order":"-no","coordinates":{"latitude":"price","longitude":"no"}`, 1),
-			columns(2, review.ColumnEdit{Name: "north"}), strings.Replace(oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
-				strings.Replace(oldFields, `{"name":"price"`, `{"herbarium":{"from":"price"},"name":"north"`, 1), cc0, `"title":"Shop",`),
+		{"a live version with one", described, review.Edits{}, oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
+			oldFields, cc0, `"title":"Shop",`)},
+		{"its title, changed", described, review.Edits{Title: new("T")},
+			oldDescriptor(`,"title":"T"`, "", "key", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
+		{"its title, removed", described, review.Edits{Title: new("")},
+			oldDescriptor(``, "", "key", "-no", `"no"`, oldFields, cc0, ``)},
+		{"its license, unchanged", described, review.Edits{License: new("CC0-1.0")},
+			oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
+		{"its access, changed", described, review.Edits{Access: herb.AccessOpen},
+			oldDescriptor(`,"title":"Old"`, "", "open", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
+		{"its key field, renamed", described, columns(0, review.ColumnEdit{Name: "number"}),
+			oldDescriptor(`,"title":"Old"`, "", "key", "-number", `"number"`,
+				strings.Replace(oldFields, `"name":"no"`, `"name":"number"`, 1), cc0, `"title":"Shop",`)},
+		{"its type, changed", described, columns(2, review.ColumnEdit{Type: herb.TypeText, Missing: []string{"0.5"}}),
+			oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
+				strings.Replace(oldFields, `"name":"price","type":"number"`,
+					`"missingValues":["","?","0.5"],"name":"price","type":"string"`, 1), cc0, `"title":"Shop",`)},
+		{"its hidden column, shown", described, columns(1, review.ColumnEdit{Name: "plant"}),
+			oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
+				oldFields+`,{"herbarium":{"from":"name"},"name":"plant"}`, cc0, `"title":"Shop",`)},
+		{"its coordinates, renamed",
+			strings.Replace(described, `"order":"-no"`,
+				`"order":"-no","coordinates":{"latitude":"price","longitude":"no"}`, 1),
+			columns(2, review.ColumnEdit{Name: "north"}),
+			strings.Replace(oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
+				strings.Replace(oldFields, `{"name":"price"`, `{"herbarium":{"from":"price"},"name":"north"`, 1), cc0,
+				`"title":"Shop",`),
 				`"access":"key",`, `"access":"key","coordinates":{"latitude":"north","longitude":"no"},`, 1)},
-		{"its rows", described, review.Edits{Drop: []int{4}}, oldDescriptor(`,"title":"Old"`, `"commentRows":[4],`, "key", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
+		{"its rows", described, review.Edits{Drop: []int{4}}, oldDescriptor(`,"title":"Old"`, `"commentRows":[4],`,
+			"key", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +181,8 @@ func TestDescriptor(t *testing.T) {
 			checkPublish(t, n, id, "prices.csv", content)
 			d, err := n.library.LiveVersion(t.Context(), prices)
 			must.NoError(t, err)
-			if isStated := d.Settings != nil && d.Settings.Descriptor != nil; isStated == (tt.want == "…" && tt.name != "no primary key") {
+			if isStated := d.Settings != nil && d.Settings.Descriptor != nil; isStated == (tt.want == "…" &&
+				tt.name != "no primary key") {
 				t.Errorf("the version has a descriptor: %t", isStated)
 			}
 		})
@@ -187,7 +212,9 @@ func TestPublish_access(t *testing.T) {
 			t.Parallel()
 			n := newNode(t, nodeOptions{})
 			n.put(prices, "a.csv", plainTable(), tt.descriptor, func(r *publish.Request) { r.Access = tt.access })
-			for _, e := range []review.Edits{{Access: tt.edited}, {Access: tt.edited, Title: new("T"), Columns: map[int]review.ColumnEdit{1: {Title: new("Name")}}}} {
+			for _, e := range []review.Edits{
+				{Access: tt.edited}, {Access: tt.edited, Title: new("T"),
+					Columns: map[int]review.ColumnEdit{1: {Title: new("Name")}}}} {
 				content := strings.Replace(plainTable(), "plant 7", fmt.Sprint("fern", len(e.Columns)), 1)
 				id := n.create("a.csv", content)
 				r := n.edit(id, e)

@@ -40,7 +40,8 @@ func TestDraft_restart(t *testing.T) {
 		t.Errorf("the descriptor after a restart: %s, %v", got, err)
 	}
 	drafts, err := n.reviews.Drafts(t.Context(), actor.ID)
-	if err != nil || len(drafts) != 1 || drafts[0].ID != id || drafts[0].Owner != actor.ID || drafts[0].Name != "prices.csv" || drafts[0].Edits.Drop[0] != 4 {
+	if err != nil || len(drafts) != 1 || drafts[0].ID != id || drafts[0].Owner != actor.ID ||
+		drafts[0].Name != "prices.csv" || drafts[0].Edits.Drop[0] != 4 {
 		t.Errorf("the drafts after a restart: %+v, %v", drafts, err)
 	}
 	if others, err := n.reviews.Drafts(t.Context(), "key2"); err != nil || len(others) != 0 {
@@ -142,7 +143,8 @@ func TestDraft_unknown(t *testing.T) {
 		if _, err := n.reviews.Draft(t.Context(), id); herb.CodeOf(err) != herb.CodeNotFound {
 			t.Errorf("%q: %v", id, err)
 		}
-		if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); herb.CodeOf(err) != herb.CodeNotFound {
+		if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "",
+			actor); herb.CodeOf(err) != herb.CodeNotFound {
 			t.Errorf("publishing %q: %v", id, err)
 		}
 		must.NoError(t, n.reviews.Discard(t.Context(), id))
@@ -161,7 +163,8 @@ func TestPublish_message(t *testing.T) {
 	for _, tt := range []struct {
 		edits   review.Edits
 		changed bool
-	}{{review.Edits{Message: "Autumn prices"}, false}, {review.Edits{Message: "Autumn"}, false}, {review.Edits{Message: "Autumn", Access: herb.AccessKey}, true}, {review.Edits{Message: "Winter"}, true}} {
+	}{{review.Edits{Message: "Autumn prices"}, false}, {review.Edits{Message: "Autumn"}, false},
+		{review.Edits{Message: "Autumn", Access: herb.AccessKey}, true}, {review.Edits{Message: "Winter"}, true}} {
 		changed, err := n.reviews.Edit(t.Context(), id, replaceBy(tt.edits))
 		if err != nil || changed != tt.changed {
 			t.Errorf("%+v: changed %t, %v", tt.edits, changed, err)
@@ -192,7 +195,8 @@ func TestPublish_twice(t *testing.T) {
 	if r := n.publish(one, false, live); r.State != publish.StateLive {
 		t.Fatalf("the first: %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), two, versions.PublishOptions{}, live, actor); !versions.IsConcurrent(err) || herb.CodeOf(err) != herb.CodeRejected {
+	if _, err := n.reviews.Publish(t.Context(), two, versions.PublishOptions{}, live, actor); !versions.IsConcurrent(
+		err) || herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("the second, reviewed against what was live: %v", err)
 	}
 	r := n.review(two)
@@ -205,7 +209,8 @@ func TestPublish_twice(t *testing.T) {
 		wait.Go(func() {
 			id, err := n.reviews.Publish(t.Context(), two, versions.PublishOptions{}, r.Live, actor)
 			if err != nil {
-				if code := herb.CodeOf(err); code != herb.CodeRejected && code != herb.CodeNotFound && code != herb.CodeUnavailable {
+				if code := herb.CodeOf(err); code != herb.CodeRejected && code != herb.CodeNotFound &&
+					code != herb.CodeUnavailable {
 					t.Errorf("one of four publishes of one draft: %v", err)
 				}
 				return
@@ -245,7 +250,8 @@ func (s failingStore) fail() error {
 	return nil
 }
 
-func (s failingStore) AddDraft(ctx context.Context, d store.Draft, expired time.Time, check func(own, all int) error) error {
+func (s failingStore) AddDraft(ctx context.Context, d store.Draft, expired time.Time,
+	check func(own, all int) error) error {
 	return errors.Join(s.fail(), s.Store.AddDraft(ctx, d, expired, check)) // the record may be there after an error
 }
 
@@ -367,7 +373,8 @@ type countingQueue struct {
 }
 
 func (j *countingQueue) Check(
-	ctx context.Context, r publish.Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress),
+	ctx context.Context, r publish.Request, begun func(), read func(*ingest.Table) error,
+	report func(progress.Progress),
 ) (versions.Result, error) {
 	j.readings.Add(1)
 	return j.Queue.Check(ctx, r, begun, func(t *ingest.Table) error {
@@ -386,7 +393,8 @@ func TestReview_widths(t *testing.T) {
 	n := newNode(t, nodeOptions{})
 	const content = "id  name\n0001Rose\n0002Moss\n"
 	n.put(prices, "a.csv", content, "", func(r *publish.Request) { r.Reading = herb.Reading{Widths: "4, 5"} })
-	r := n.edit(n.create("prices.csv", content), review.Edits{Columns: map[int]review.ColumnEdit{1: {Title: new("Name")}}})
+	r := n.edit(n.create("prices.csv", content),
+		review.Edits{Columns: map[int]review.ColumnEdit{1: {Title: new("Name")}}})
 	if r.Error != "" || len(r.Columns) != 2 || r.Columns[1].Title != "Name" {
 		t.Errorf("error %q, columns %+v", r.Error, r.Columns)
 	}
@@ -399,7 +407,10 @@ func TestReview_readsOnce(t *testing.T) {
 	counted := &countingQueue{Queue: n.queue}
 	n.reviews = review.New(review.Options{Queue: counted, Library: n.library, Versions: n.library, Store: n.store})
 	t.Cleanup(n.reviews.Stop)
-	n.put(prices, "a.csv", plainTable(), "", func(r *publish.Request) { r.Access, r.Reading = herb.AccessKey, herb.Reading{Delimiter: ","} })
+	n.put(prices, "a.csv", plainTable(), "", func(r *publish.Request) {
+		r.Access, r.Reading = herb.AccessKey,
+			herb.Reading{Delimiter: ","}
+	})
 	id := n.create("prices.csv", plainTable())
 	for _, tt := range []struct {
 		name  string
@@ -411,17 +422,21 @@ func TestReview_readsOnce(t *testing.T) {
 		{"all that describe the dataset", review.Edits{Title: new("T"), Description: new("D"), License: new("L")}, 1},
 		{"access", review.Edits{Access: herb.AccessOpen}, 2},
 		{"a column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 3},
-		{"its title", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText, Title: new("Name")}}}, 3},
-		{"the title of another column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}, 0: {Title: new("ID")}}}, 3},
+		{"its title", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText, Title: new("Name")}}},
+			3},
+		{"the title of another column",
+			review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}, 0: {Title: new("ID")}}}, 3},
 		{"a row", review.Edits{Drop: []int{3}}, 4},
-		{"a row and a column", review.Edits{Drop: []int{3}, Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 5},
+		{"a row and a column", review.Edits{
+			Drop: []int{3}, Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 5},
 		{"none again", review.Edits{}, 5},
 	} {
 		r := n.edit(id, tt.edits)
 		if got := counted.readings.Load(); got != tt.want || r.Error != "" {
 			t.Errorf("%s: the file was read %d times; want %d; %s", tt.name, got, tt.want, r.Error)
 		}
-		if r.Title != textOf(tt.edits.Title) || r.Columns[0].Title != textOf(tt.edits.Columns[0].Title) || r.Access != accessOf(tt.edits) {
+		if r.Title != textOf(tt.edits.Title) || r.Columns[0].Title != textOf(tt.edits.Columns[0].Title) ||
+			r.Access != accessOf(tt.edits) {
 			t.Errorf("%s: got %+v", tt.name, r)
 		}
 	}
@@ -489,10 +504,12 @@ func TestReview_unreadable(t *testing.T) {
 		edits         review.Edits
 	}{
 		{"no table", "a,b\n1,\"2\n", review.Edits{}},
-		{"no table, with edits", "a,b\n1,\"2\n", review.Edits{Drop: []int{2}, Columns: map[int]review.ColumnEdit{0: {Name: "x"}}}},
+		{"no table, with edits", "a,b\n1,\"2\n",
+			review.Edits{Drop: []int{2}, Columns: map[int]review.ColumnEdit{0: {Name: "x"}}}},
 		{"a header that is not there", plainTable(), review.Edits{HeaderRows: &[]int{900}}},
 		{"a column that is not there", plainTable(), review.Edits{Columns: map[int]review.ColumnEdit{9: {Name: "x"}}}},
-		{"a type that does not fit", plainTable(), review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber}}}},
+		{"a type that does not fit", plainTable(),
+			review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber}}}},
 	} {
 		id := n.create("a.csv", tt.content)
 		if r := n.edit(id, tt.edits); r.Error == "" {
@@ -501,7 +518,8 @@ func TestReview_unreadable(t *testing.T) {
 		before := counted.readings.Load()
 		r, err := n.reviews.Review(t.Context(), id, 0)
 		if err != nil || r.Progress != nil || r.Error == "" || counted.readings.Load() != before {
-			t.Errorf("%s: the second review has the error %q, %v, the progress %v, after %d more readings", tt.name, r.Error, err, r.Progress, counted.readings.Load()-before)
+			t.Errorf("%s: the second review has the error %q, %v, the progress %v, after %d more readings", tt.name,
+				r.Error, err, r.Progress, counted.readings.Load()-before)
 		}
 	}
 }

@@ -28,7 +28,9 @@ func (e Edits) check() error {
 		name  string
 		value *string
 		limit int
-	}{{"title", e.Title, herb.MaxTitle}, {"license", e.License, herb.MaxTitle}, {"description", e.Description, herb.MaxDescription}, {"table", &e.Table, herb.MaxTitle}, {"encoding", &e.Encoding, herb.MaxTitle}} {
+	}{{"title", e.Title, herb.MaxTitle}, {"license", e.License, herb.MaxTitle},
+		{"description", e.Description, herb.MaxDescription}, {"table", &e.Table, herb.MaxTitle},
+		{"encoding", &e.Encoding, herb.MaxTitle}} {
 		if t.value != nil && (!utf8.ValidString(*t.value) || utf8.RuneCountInString(*t.value) > t.limit) {
 			return herb.Invalidf("the %s must be text of at most %d characters", t.name, t.limit)
 		}
@@ -56,7 +58,8 @@ func (e Edits) checkRows() error {
 		header = *e.HeaderRows
 	}
 	if len(header) > maxHeaderRows || len(e.Keep)+len(e.Drop) > maxRowEdits {
-		return herb.Invalidf("at most %d rows can name the columns, and %d can be kept or dropped", maxHeaderRows, maxRowEdits)
+		return herb.Invalidf("at most %d rows can name the columns, and %d can be kept or dropped", maxHeaderRows,
+			maxRowEdits)
 	}
 	for _, n := range slices.Concat(header, e.Keep, e.Drop) {
 		if n < 1 {
@@ -88,11 +91,15 @@ func (e Edits) checkColumns() error {
 		case c.Type != "" && !slices.Contains(herb.Types(), c.Type):
 			return herb.Invalidf("unknown type %q of column %d", rows.Clip(string(c.Type)), position+1)
 		case c.Format != "" && !isDateFormat(c.Type, c.Format):
-			return herb.Invalidf("the format %q of column %d is not the format of a %s", rows.Clip(c.Format), position+1, c.Type)
-		case len(c.Name) > herb.MaxFieldName || !utf8.ValidString(c.Name+c.title()) || utf8.RuneCountInString(c.title()) > herb.MaxTitle:
-			return herb.Invalidf("the name or the title of column %d is too long, or not UTF-8; a name has at most %d bytes, a title %d characters", position+1, herb.MaxFieldName, herb.MaxTitle)
+			return herb.Invalidf("the format %q of column %d is not the format of a %s", rows.Clip(c.Format),
+				position+1, c.Type)
+		case len(c.Name) > herb.MaxFieldName || !utf8.ValidString(c.Name+c.title()) ||
+			utf8.RuneCountInString(c.title()) > herb.MaxTitle:
+			return herb.Invalidf("the name or the title of column %d is too long, or not UTF-8; a name has at most "+
+				"%d bytes, a title %d characters", position+1, herb.MaxFieldName, herb.MaxTitle)
 		case len(c.Missing) > herb.MaxValues:
-			return herb.Invalidf("column %d has %d values that mean missing; at most %d are possible", position+1, len(c.Missing), herb.MaxValues)
+			return herb.Invalidf("column %d has %d values that mean missing; at most %d are possible", position+1,
+				len(c.Missing), herb.MaxValues)
 		}
 	}
 	return nil
@@ -158,7 +165,8 @@ func (e Edits) refersToFile() bool {
 func (e Edits) needsDescriptor() bool {
 	e.Table = ""
 	e = e.withoutEmpty()
-	return e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || e.Title != nil || e.Description != nil || e.License != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != ""
+	return e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || e.Title != nil || e.Description != nil ||
+		e.License != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != ""
 }
 
 // ofFile returns the edits about the file: its table and its encoding.

@@ -22,19 +22,23 @@ func TestReview_encodings(t *testing.T) {
 	id := n.create("prices.csv", file)
 	r := n.review(id)
 	find := func(encoding string) string {
-		i := slices.IndexFunc(r.Encodings, func(s rows.EncodingSample) bool { return strings.EqualFold(s.Encoding, encoding) })
+		i := slices.IndexFunc(r.Encodings, func(s rows.EncodingSample) bool {
+			return strings.EqualFold(s.Encoding, encoding)
+		})
 		if i < 0 {
 			return ""
 		}
 		return strings.Join(r.Encodings[i].Words, " ")
 	}
-	if got := find("ISO-8859-2"); got != "Łódź Kraków Gdańsk" || find("windows-1252") == "" || r.Encoding != "" || !strings.Contains(r.Error, "does not tell its encoding") {
+	if got := find("ISO-8859-2"); got != "Łódź Kraków Gdańsk" || find("windows-1252") == "" || r.Encoding != "" ||
+		!strings.Contains(r.Error, "does not tell its encoding") {
 		t.Fatalf("the encoding is %q of %+v, the error %q", r.Encoding, r.Encodings, r.Error)
 	}
 	for _, encoding := range []string{"windows-1252", "ISO-8859-2"} {
 		r = n.edit(id, review.Edits{Encoding: encoding, Columns: map[int]review.ColumnEdit{1: {Name: "city"}}})
 		if r.Error != "" || r.Encoding != encoding || !strings.HasPrefix(find(encoding), r.Rows[1].Cells[1]) {
-			t.Errorf("in %s, the first value is %q; the samples are %+v: %s", encoding, r.Rows[1].Cells[1], r.Encodings, r.Error)
+			t.Errorf("in %s, the first value is %q; the samples are %+v: %s", encoding, r.Rows[1].Cells[1],
+				r.Encodings, r.Error)
 		}
 	}
 	n.publish(id, false, "")

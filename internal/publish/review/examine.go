@@ -29,7 +29,10 @@ func (s *Service) examine(
 		marked := exceptions.add(row)
 		sample.add(row, marked)
 		if n := sample.count; n%1024 == 0 {
-			running.report(func(p *progress.Progress) { p.Records, p.Done, p.Total = n, int64(n), int64(t.Dataset.Report.Rows) })
+			running.report(func(p *progress.Progress) {
+				p.Records, p.Done, p.Total = n, int64(n),
+					int64(t.Dataset.Report.Rows)
+			})
 		}
 	}
 	f.shown = sample.finish()
@@ -152,7 +155,8 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 		cell := row.Cells[c.position]
 		c.filled++
 		var status text.Status
-		if x.buf, status = text.AppendPublished(x.buf[:0], &c.field, cell); status != text.Invalid || x.table.IsMissing(c.position, cell) {
+		x.buf, status = text.AppendPublished(x.buf[:0], &c.field, cell)
+		if status != text.Invalid || x.table.IsMissing(c.position, cell) {
 			continue
 		}
 		isOther := isOfType(c.field.Type, cell) // in another notation

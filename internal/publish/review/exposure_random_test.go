@@ -47,13 +47,16 @@ func (s *randomStaff) descriptor(names []string) string {
 		switch s.random.IntN(6) {
 		case 0, 1:
 		case 2: // under the name of another one
-			fields = append(fields, fmt.Sprintf(`{"name":"field%d","herbarium":{"from":%q}}`, s.random.IntN(1000), name))
+			fields = append(fields, fmt.Sprintf(`{"name":"field%d","herbarium":{"from":%q}}`,
+				s.random.IntN(1000), name))
 		default:
 			fields = append(fields, fmt.Sprintf(`{"name":%q,"herbarium":{}}`, name))
 		}
 	}
-	schema := fmt.Sprintf(`"fields":[{"name":"status","herbarium":{}},%s]`, strings.Join(append(fields, `{"name":"none"}`), ","))
-	include := []string{"", `"include":{"status":["public"]},`, `"include":{"status":["public","draft"]},`, `"include":{"status":["draft"]},`}[s.random.IntN(4)]
+	schema := fmt.Sprintf(`"fields":[{"name":"status","herbarium":{}},%s]`,
+		strings.Join(append(fields, `{"name":"none"}`), ","))
+	include := []string{"", `"include":{"status":["public"]},`, `"include":{"status":["public","draft"]},`,
+		`"include":{"status":["draft"]},`}[s.random.IntN(4)]
 	access := []string{"open", "open", "open", "key"}[s.random.IntN(4)]
 	return descriptor(fmt.Sprintf(`"herbarium":{%s"access":%q},"schema":{%s}`, include, access, schema))
 }
@@ -82,7 +85,8 @@ func TestExposure_random(t *testing.T) {
 		t.Run(fmt.Sprint(run), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, uint64(run)))
-			s := &randomStaff{random: random, rows: 6 + random.IntN(30), names: []string{"name", "phone", "mail", "city"}}
+			s := &randomStaff{random: random, rows: 6 + random.IntN(30),
+				names: []string{"name", "phone", "mail", "city"}}
 			n := newNode(t, nodeOptions{})
 			hidden := map[string]bool{} // cells that were in the file of the live version and not public
 			published := 0
@@ -98,7 +102,8 @@ func TestExposure_random(t *testing.T) {
 				before, _ := n.library.LiveVersion(t.Context(), prices)
 				err := n.ways()[way](a)
 				after, _ := n.library.LiveVersion(t.Context(), prices)
-				steps = append(steps, fmt.Sprintf("%s %s\n%s\n%s", way, a.descriptor, content, strings.Split(fmt.Sprint(err), "\n")[0]))
+				steps = append(steps, fmt.Sprintf("%s %s\n%s\n%s", way, a.descriptor, content,
+					strings.Split(fmt.Sprint(err), "\n")[0]))
 				if (err == nil) != (before.Version != after.Version) && err != nil {
 					t.Fatalf("%v, but the live version is another", err)
 				}
@@ -122,7 +127,8 @@ func TestExposure_random(t *testing.T) {
 				}
 				s.mutate()
 			}
-			if d, err := n.library.LiveVersion(t.Context(), prices); err != nil || published == 0 || !slices.Contains([]herb.Access{herb.AccessOpen, herb.AccessKey}, d.Access) {
+			if d, err := n.library.LiveVersion(t.Context(), prices); err != nil || published == 0 ||
+				!slices.Contains([]herb.Access{herb.AccessOpen, herb.AccessKey}, d.Access) {
 				t.Errorf("%d versions, %v", published, err)
 			}
 		})

@@ -44,7 +44,8 @@ func (n *node) ways() map[string]func(a attempt) error {
 		must.NoError(n.t, err)
 		return s
 	}
-	publisher := &publish.Publisher{Versions: n.library.Service, Store: n.store, Data: n.data, Log: slog.New(slog.DiscardHandler)}
+	publisher := &publish.Publisher{Versions: n.library.Service, Store: n.store, Data: n.data,
+		Log: slog.New(slog.DiscardHandler)}
 	result := func(r publish.Publish) error {
 		if r.Code == "" {
 			return nil
@@ -71,8 +72,10 @@ func (n *node) ways() map[string]func(a attempt) error {
 		"PUT": func(a attempt) error { return request(a, a.file, a.descriptor, publish.Replace) },
 		"PATCH": func(a attempt) error { // then the descriptor alone
 			if live() != "" {
-				withoutBreaking := slices.DeleteFunc(slices.Clone(a.Consents), func(c herb.Consent) bool { return c == herb.ConsentBreaking })
-				if err := request(attempt{PublishOptions: versions.PublishOptions{Consents: withoutBreaking}}, a.file, "", publish.Append); err != nil {
+				withoutBreaking := slices.DeleteFunc(slices.Clone(a.Consents),
+					func(c herb.Consent) bool { return c == herb.ConsentBreaking })
+				if err := request(attempt{PublishOptions: versions.PublishOptions{Consents: withoutBreaking}}, a.file,
+					"", publish.Append); err != nil {
 					return err
 				}
 			}
@@ -90,7 +93,8 @@ func (n *node) ways() map[string]func(a attempt) error {
 			if r.Error != "" {
 				return herb.Errorf(herb.CodeUnreadable, "%s", r.Error)
 			}
-			publishID, err := n.reviews.Publish(n.t.Context(), id, versions.PublishOptions{Consents: a.Consents}, r.Live, actor)
+			publishID, err := n.reviews.Publish(n.t.Context(), id, versions.PublishOptions{Consents: a.Consents},
+				r.Live, actor)
 			must.NoError(n.t, err)
 			record, err := n.reviews.State(n.t.Context(), publishID, longWait)
 			must.NoError(n.t, err)
@@ -135,28 +139,43 @@ func TestExposure_everyWay(t *testing.T) {
 		accepted                      bool // nothing is exposed
 	}{
 		{"no descriptor", hiding, more, "", true},
-		{"no descriptor, columns in another order", hiding, "phone,name,status,district\ncanary-7,Hal,public,West\n" + "canary-8,Ida,draft,canary-row\ncanary-9,Jo,public,canary-value\n", "", true},
+		{"no descriptor, columns in another order", hiding, "phone,name,status,district\ncanary-7,Hal,public,West\n" +
+			"canary-8,Ida,draft,canary-row\ncanary-9,Jo,public,canary-value\n", "", true},
 		{"no descriptor, protected", `"herbarium":{"access":"key"}`, more, "", true},
-		{"hidden column", hiding, more, strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"phone"}`, 1), false},
-		{"hidden column in another spelling", hiding, strings.Replace(more, "phone", "Phone ", 1), strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"Phone "}`, 1), false},
-		{"hidden column under another name", hiding, more, strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"line","herbarium":{"from":"phone"}}`, 1), false},
-		{"field from a hidden column", hiding, more, strings.Replace(hiding, `{"name":"district"}`, `{"name":"district","herbarium":{"from":"phone"}}`, 1), false},
-		{"hidden column renamed in the file", hiding, strings.Replace(more, "phone", "contact", 1), strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"contact"}`, 1), false},
-		{"hidden column copied in the file", hiding, "name,phone,district,status,copy\nAda,canary-1,North,public,canary-1\nBob,canary-2,x,public,canary-2\nCy,canary-3,y,public,canary-3\n",
+		{"hidden column", hiding, more,
+			strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"phone"}`, 1), false},
+		{"hidden column in another spelling", hiding, strings.Replace(more, "phone", "Phone ", 1),
+			strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"Phone "}`, 1), false},
+		{"hidden column under another name", hiding, more,
+			strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"line","herbarium":{"from":"phone"}}`,
+				1), false},
+		{"field from a hidden column", hiding, more,
+			strings.Replace(hiding, `{"name":"district"}`, `{"name":"district","herbarium":{"from":"phone"}}`, 1),
+			false},
+		{"hidden column renamed in the file", hiding, strings.Replace(more, "phone", "contact", 1),
+			strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"contact"}`, 1), false},
+		{"hidden column copied in the file", hiding,
+			"name,phone,district,status,copy\nAda,canary-1,North,public,canary-1\nBob,canary-2,x,public,canary-2\nCy,canary-3,y,public,canary-3\n",
 			strings.Replace(hiding, `{"name":"name"}`, `{"name":"name"},{"name":"copy"}`, 1), false},
 		{"names of columns exchanged", hiding, strings.Replace(more, "phone,district", "district,phone", 1), "", false},
 		{"no schema", hiding, more, `"herbarium":{"include":{"status":["public"]}}`, false},
-		{"field filled from a new column", hiding, strings.ReplaceAll(strings.Replace(more, "status", "status,home", 1), ",public", ",public,canary-home"),
-			strings.Replace(hiding, `{"name":"district"}`, `{"name":"district","herbarium":{"from":"home"}}`, 1), false},
+		{"field filled from a new column", hiding, strings.ReplaceAll(strings.Replace(more, "status", "status,home", 1),
+			",public", ",public,canary-home"),
+			strings.Replace(hiding, `{"name":"district"}`, `{"name":"district","herbarium":{"from":"home"}}`, 1),
+			false},
 		{"include dropped", hiding, more, strings.Replace(hiding, `"include":{"status":["public"]}`, "", 1), false},
 		{"include widened", hiding, more, strings.Replace(hiding, `["public"]`, `["public","draft"]`, 1), false},
-		{"exclude dropped", strings.Replace(hiding, `"include":{"status":["public"]}`, `"exclude":{"status":["draft"]}`, 1), more,
+		{"exclude dropped", strings.Replace(hiding, `"include":{"status":["public"]}`,
+			`"exclude":{"status":["draft"]}`, 1), more,
 			strings.Replace(hiding, `"include":{"status":["public"]}`, "", 1), false},
-		{"exclude narrowed", strings.Replace(hiding, `"include":{"status":["public"]}`, `"exclude":{"status":["draft","x"]}`, 1), more,
+		{"exclude narrowed", strings.Replace(hiding, `"include":{"status":["public"]}`,
+			`"exclude":{"status":["draft","x"]}`, 1), more,
 			strings.Replace(hiding, `"include":{"status":["public"]}`, `"exclude":{"status":["x"]}`, 1), false},
-		{"include of another column", hiding, more, strings.Replace(hiding, `{"status":["public"]}`, `{"district":["canary-row","North","South"]}`, 1), false},
+		{"include of another column", hiding, more,
+			strings.Replace(hiding, `{"status":["public"]}`, `{"district":["canary-row","North","South"]}`, 1), false},
 		{"opened", `"herbarium":{"access":"key"}`, more, `"herbarium":{"access":"open"}`, false},
-		{"source made public", hiding, more, strings.Replace(hiding, `{"include"`, `{"source":"public","include"`, 1), false},
+		{"source made public", hiding, more, strings.Replace(hiding, `{"include"`, `{"source":"public","include"`, 1),
+			false},
 	}
 	for _, way := range []string{"command", "watch", "PUT", "PATCH", "review"} {
 		for _, tt := range cases {
@@ -184,7 +203,8 @@ func TestExposure_everyWay(t *testing.T) {
 					return
 				}
 				consents := herb.ConsentsOf(err)
-				if herb.CodeOf(err) != herb.CodeRejected || way != "watch" && !slices.Equal(consents, []herb.Consent{herb.ConsentExposure}) {
+				if herb.CodeOf(err) != herb.CodeRejected || way != "watch" &&
+					!slices.Equal(consents, []herb.Consent{herb.ConsentExposure}) {
 					t.Fatalf("got %v, requires %v", err, consents)
 				}
 				a.Consents = herb.Consents()
@@ -205,11 +225,13 @@ func TestExposure_missingColumn(t *testing.T) {
 	t.Parallel()
 	for way, run := range newNode(t, nodeOptions{}).ways() {
 		n := newNode(t, nodeOptions{})
-		if run = n.ways()[way]; run == nil {
+		run = n.ways()[way]
+		if run == nil {
 			t.Fatal(way)
 		}
 		fields := `"schema":{"fields":[{"name":"name"},{"name":"district"}]}`
-		must.NoError(t, n.ways()["PUT"](attempt{file: "name,phone,district\nAda,canary-1,North\n", descriptor: descriptor(fields)}))
+		must.NoError(t, n.ways()["PUT"](attempt{file: "name,phone,district\nAda,canary-1,North\n",
+			descriptor: descriptor(fields)}))
 		err := run(attempt{file: "name,phone\nBob,canary-2\n"})
 		want := `no such column "district"; columns: name, phone`
 		if way == "PATCH" {
@@ -228,11 +250,13 @@ func TestExposure_remembered(t *testing.T) {
 	n := newNode(t, nodeOptions{})
 	put := n.ways()["PUT"]
 	schema := `"schema":{"fieldsMatch":["subset"],"fields":[{"name":"name"},{"name":"district"},{"name":"status"}]}`
-	must.NoError(t, put(attempt{file: people, descriptor: descriptor(schema), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentExposure}}}))
+	must.NoError(t, put(attempt{file: people, descriptor: descriptor(schema), PublishOptions: versions.PublishOptions{
+		Consents: []herb.Consent{herb.ConsentExposure}}}))
 	must.NoError(t, n.ways()["PATCH"](attempt{file: "name,phone,district,status\nKim,canary-7,West,public\n"}))
 	must.NoError(t, put(attempt{file: "name,district,status\nAda,North,public\nLea,West,public\nMo,x,public\n"}))
 	for name, file := range map[string]string{"phone": more, "contact": strings.Replace(more, "phone", "contact", 1)} {
-		with := descriptor(strings.Replace(schema, `{"name":"name"}`, fmt.Sprintf(`{"name":"name"},{"name":%q}`, name), 1))
+		with := descriptor(strings.Replace(schema, `{"name":"name"}`,
+			fmt.Sprintf(`{"name":"name"},{"name":%q}`, name), 1))
 		err := put(attempt{file: file, descriptor: with})
 		if !slices.Equal(herb.ConsentsOf(err), []herb.Consent{herb.ConsentExposure}) {
 			t.Errorf("%s: %v\n%s", name, err, n.public())
@@ -244,18 +268,22 @@ func TestExposure_remembered(t *testing.T) {
 func TestExposure_rollback(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]string{
-		"a column": `"herbarium":{"include":{"status":["public"]}}`, "rows": `"schema":{"fields":[{"name":"name"},{"name":"district"},{"name":"status"}]}`,
+		"a column":   `"herbarium":{"include":{"status":["public"]}}`,
+		"rows":       `"schema":{"fields":[{"name":"name"},{"name":"district"},{"name":"status"}]}`,
 		"everything": `"title":"x"`,
 	} {
 		n := newNode(t, nodeOptions{})
 		put := n.ways()["PUT"]
 		must.NoError(t, put(attempt{file: people, descriptor: descriptor(first)}))
-		must.NoError(t, put(attempt{file: people, descriptor: descriptor(hiding), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}}))
+		must.NoError(t, put(attempt{file: people, descriptor: descriptor(hiding),
+			PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}}))
 		_, err := n.library.Rollback(t.Context(), prices, "")
-		if !slices.Equal(herb.ConsentsOf(err), []herb.Consent{herb.ConsentExposure}) || strings.Contains(n.public(), "canary") {
+		if !slices.Equal(herb.ConsentsOf(err), []herb.Consent{herb.ConsentExposure}) ||
+			strings.Contains(n.public(), "canary") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := n.library.Rollback(t.Context(), prices, "", herb.ConsentExposure); err != nil || !strings.Contains(n.public(), "canary") {
+		if _, err := n.library.Rollback(t.Context(), prices, "", herb.ConsentExposure); err != nil ||
+			!strings.Contains(n.public(), "canary") {
 			t.Errorf("%s with consent: %v", name, err)
 		}
 	}

@@ -30,7 +30,8 @@ func (f *finding) isComplete() bool { return f.check != nil || f.err != nil }
 // errUnknown reports that the file must be read to know what the edits mean, or whether it can be
 // published with them.
 var errUnknown error = &herb.Error{
-	Code: herb.CodeUnavailable, Message: "the file is still being read; wait for its review and try again", RetryAfter: 2 * time.Second,
+	Code: herb.CodeUnavailable, Message: "the file is still being read; wait for its review and try again",
+	RetryAfter: 2 * time.Second,
 }
 
 // knownContents returns what inspections have shown. The error is errUnknown if the file must be
@@ -80,7 +81,8 @@ func (s *Service) known(id string, r *storedDraft, live herb.Dataset) *finding {
 // if those of rows do not fit either. cause is why the edits are not possible. inspect reads the
 // file if that is unknown.
 func (s *Service) withoutEdits(
-	id string, r *storedDraft, live herb.Dataset, contentsOf func(*plan) (*contents, error), inspect func(*plan) (*finding, error), cause error,
+	id string, r *storedDraft, live herb.Dataset, contentsOf func(*plan) (*contents, error),
+	inspect func(*plan) (*finding, error), cause error,
 ) (*finding, error) {
 	shown := finding{err: cause}
 	for _, edits := range []Edits{r.Edits.ofRows(), {Table: r.Edits.Table}} {
@@ -95,12 +97,14 @@ func (s *Service) withoutEdits(
 		}
 		found := s.finding(id, p.key())
 		if found == nil {
-			if found, err = inspect(p); err != nil {
+			found, err = inspect(p)
+			if err != nil {
 				return nil, err
 			}
 		}
 		shown = *found
-		if shown.err = cause; shown.contents != nil {
+		shown.err = cause
+		if shown.contents != nil {
 			break
 		}
 	}

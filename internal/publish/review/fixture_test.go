@@ -69,7 +69,8 @@ func newNode(t *testing.T, o nodeOptions) *node {
 	must.CloseAfter(t, n.library)
 	publisher := &publish.Publisher{Versions: n.library.Service, Store: db, Data: n.data}
 	n.files = receive.New(receive.Options{Dir: n.data})
-	n.queue = publish.NewQueue(publish.QueueOptions{Publisher: publisher, Library: n.library, Versions: n.library, Store: db, Files: n.files, Dir: n.data, Now: n.now})
+	n.queue = publish.NewQueue(publish.QueueOptions{Publisher: publisher, Library: n.library, Versions: n.library,
+		Store: db, Files: n.files, Dir: n.data, Now: n.now})
 	var records review.Store = db
 	if o.store != nil {
 		records = o.store(records)
@@ -78,7 +79,8 @@ func newNode(t *testing.T, o nodeOptions) *node {
 	if o.drafts != nil {
 		drafts = o.drafts(drafts)
 	}
-	n.reviews = review.New(review.Options{Queue: n.queue, Library: n.library, Versions: drafts, Store: records, Now: n.now})
+	n.reviews = review.New(review.Options{Queue: n.queue, Library: n.library, Versions: drafts, Store: records,
+		Now: n.now})
 	t.Cleanup(n.stop)
 	return n
 }
@@ -144,7 +146,8 @@ func (n *node) publish(id string, allow bool, live string) publish.Publish {
 
 // isBreaking reports whether publishing a draft requires a consent besides the one to an exposure.
 func isBreaking(r review.Review) bool {
-	return slices.ContainsFunc(versions.RequiredConsents(r.Changes), func(c herb.Consent) bool { return c != herb.ConsentExposure })
+	return slices.ContainsFunc(versions.RequiredConsents(r.Changes),
+		func(c herb.Consent) bool { return c != herb.ConsentExposure })
 }
 
 // put publishes a file as the API does.

@@ -76,7 +76,8 @@ func (s *Service) start(id string, r *storedDraft, live herb.Dataset) (*inspecti
 		running.cancel()
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	started := &inspection{edits: edits, cancel: cancel, done: make(chan struct{}), progress: progress.Progress{Phase: phaseWaiting}}
+	started := &inspection{edits: edits, cancel: cancel, done: make(chan struct{}),
+		progress: progress.Progress{Phase: phaseWaiting}}
 	s.inspections[id] = started
 	s.work.Add(1)
 	go func() {
@@ -105,7 +106,8 @@ func (s *Service) cancel(id string) {
 
 // run reads a draft: first what the edits refer to, unless it is known, then the file with all
 // edits.
-func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.Dataset, running *inspection) (found *finding, err error) {
+func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.Dataset,
+	running *inspection) (found *finding, err error) {
 	defer herb.Recover(&err)
 	defer func() {
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
@@ -123,7 +125,8 @@ func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.
 		f, err := known(p)
 		if err == errUnknown {
 			var read *finding
-			if read, err = inspect(p); err == nil {
+			read, err = inspect(p)
+			if err == nil {
 				return read.usable()
 			}
 		}
@@ -138,7 +141,8 @@ func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.
 	}
 	found = s.finding(id, p.key())
 	if found == nil || !found.isComplete() {
-		if found, err = s.inspect(ctx, id, r, file, p, live, running, true); err != nil {
+		found, err = s.inspect(ctx, id, r, file, p, live, running, true)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -150,7 +154,9 @@ func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.
 
 // file returns the file of a draft.
 func (s *Service) file(id string, r *storedDraft) *receive.File {
-	return receive.Stored(r.Name, r.Size, r.SHA256, func(ctx context.Context) (io.ReadCloser, error) { return s.opts.Versions.OpenDraft(ctx, id) })
+	return receive.Stored(r.Name, r.Size, r.SHA256, func(ctx context.Context) (io.ReadCloser, error) {
+		return s.opts.Versions.OpenDraft(ctx, id)
+	})
 }
 
 // isAboutFile reports whether an error is about the file or the settings, so that another attempt
@@ -173,7 +179,8 @@ var errShown = errors.New("the rows were read")
 // would do. If that fails because of the file, it reads the file without a schema, to show what it
 // looks like.
 func (s *Service) inspect(
-	ctx context.Context, id string, r *storedDraft, file *receive.File, p *plan, live herb.Dataset, running *inspection, isChecked bool,
+	ctx context.Context, id string, r *storedDraft, file *receive.File, p *plan, live herb.Dataset, running *inspection,
+	isChecked bool,
 ) (*finding, error) {
 	found := &finding{key: p.key(), renamed: p.renamed}
 	for _, attempt := range []*plan{p, p.withoutSchema()} {
@@ -183,7 +190,8 @@ func (s *Service) inspect(
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
 			found.contents, found.encoding = newContents(t), t.Source.Dialect.Encoding
-			if err = s.examine(ctx, t, found.contents, r, live.Fields, running); err != nil {
+			err = s.examine(ctx, t, found.contents, r, live.Fields, running)
+			if err != nil {
 				return err
 			}
 			if !isChecked || found.err != nil {
@@ -195,7 +203,8 @@ func (s *Service) inspect(
 		if errors.Is(err, errShown) {
 			break
 		}
-		if err == nil || herb.CodeOf(err) == herb.CodeRejected && slices.ContainsFunc(check.Changes, isBreaking) { // the publisher may consent
+		// the publisher may consent
+		if err == nil || herb.CodeOf(err) == herb.CodeRejected && slices.ContainsFunc(check.Changes, isBreaking) {
 			found.check = &check
 			break
 		}

@@ -16,7 +16,8 @@ func NameDataset(namespace, dataset, file string) (herb.Ref, error) {
 		if !herb.ValidName(namespace) {
 			return ref, err
 		}
-		if ref, err = descriptor.NewRef(file, namespace, descriptor.Stem(file)); err != nil {
+		ref, err = descriptor.NewRef(file, namespace, descriptor.Stem(file))
+		if err != nil {
 			return ref, herb.Invalidf("a dataset cannot be named after the file %q; enter a name", herb.Clip(file, 100))
 		}
 	}

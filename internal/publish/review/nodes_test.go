@@ -36,7 +36,8 @@ func TestDraft_nodes(t *testing.T) {
 	data := t.TempDir()
 	open := func() *node {
 		dir := t.TempDir()
-		return newNode(t, nodeOptions{data: data, library: func(o *versionstest.Options) { o.Blobs, o.Dir = bucket, dir }})
+		return newNode(t, nodeOptions{
+			data: data, library: func(o *versionstest.Options) { o.Blobs, o.Dir = bucket, dir }})
 	}
 	a, b := open(), open()
 	id := a.create("prices.csv", priceList())
@@ -49,10 +50,12 @@ func TestDraft_nodes(t *testing.T) {
 		t.Fatalf("on the other node: %+v, %v", r, err)
 	}
 	c := open()
-	if _, err := c.reviews.Publish(t.Context(), id, versions.PublishOptions{}, r.Live, actor); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := c.reviews.Publish(t.Context(), id, versions.PublishOptions{}, r.Live,
+		actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("on a node that has not read the file: %v", err)
 	}
-	if descriptor, err := c.reviews.Descriptor(t.Context(), id); err != nil || !strings.Contains(string(descriptor), "on request") {
+	if descriptor, err := c.reviews.Descriptor(t.Context(), id); err != nil ||
+		!strings.Contains(string(descriptor), "on request") {
 		t.Errorf("descriptor on a third node: %s, %v", descriptor, err)
 	}
 	c.review(id)
@@ -63,7 +66,8 @@ func TestDraft_nodes(t *testing.T) {
 	if _, err := a.reviews.Review(t.Context(), id, longWait); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("after the publish on another node: %v", err)
 	}
-	must.NoError(t, bucket.Put(t.Context(), store.NewDraftID()+".draft", filepath.Join(data, "test.db"), nil)) // of a server that died
+	// of a server that died
+	must.NoError(t, bucket.Put(t.Context(), store.NewDraftID()+".draft", filepath.Join(data, "test.db"), nil))
 	must.NoError(t, b.library.Collect(t.Context()))
 	for _, name := range objectsOf(t, bucket) {
 		if strings.HasSuffix(name, store.DraftSuffix) {

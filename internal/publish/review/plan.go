@@ -71,7 +71,8 @@ func (s *Service) planOf(r *storedDraft, live herb.Dataset, contentsOf func(*pla
 			if err := onlyRows.editRows(e, f); err != nil {
 				return nil, err
 			}
-			if f, err = contentsOf(onlyRows); err != nil {
+			f, err = contentsOf(onlyRows)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -99,12 +100,15 @@ func (s *Service) newPlan(r *storedDraft, e Edits, live herb.Dataset) (*plan, er
 		if err != nil {
 			return nil, err
 		}
-		if reading = settings.Reading; settings.Descriptor != nil {
-			if p.Document, err = descriptor.ParseDocument(settings.Descriptor); err != nil {
+		reading = settings.Reading
+		if settings.Descriptor != nil {
+			p.Document, err = descriptor.ParseDocument(settings.Descriptor)
+			if err != nil {
 				return nil, err
 			}
 			if p.Resource == nil {
-				return nil, herb.Errorf(herb.CodeRejected, "the descriptor of the live version has no resource; publish the file with another descriptor")
+				return nil, herb.Errorf(herb.CodeRejected,
+					"the descriptor of the live version has no resource; publish the file with another descriptor")
 			}
 		}
 	case live.Version != "":

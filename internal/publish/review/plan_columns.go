@@ -32,7 +32,8 @@ func (p *plan) addNewColumns(f *contents) {
 		if isListed || field.Column >= len(f.Columns) {
 			continue
 		}
-		if name := f.Columns[field.Column]; !p.hidden[herb.FoldColumn(name)] && name != fmt.Sprintf("column_%d", field.Column+1) {
+		if name := f.Columns[field.Column]; !p.hidden[herb.FoldColumn(name)] &&
+			name != fmt.Sprintf("column_%d", field.Column+1) {
 			list = append(list, object{"name": field.Name})
 		}
 	}
@@ -52,7 +53,8 @@ func (p *plan) editColumns(e Edits, f *contents) error {
 	p.renamed = map[string]string{}
 	for _, position := range slices.Sorted(maps.Keys(e.Columns)) {
 		if position >= len(f.Columns) {
-			return herb.Invalidf("the file has %d columns, so there is no column %d; undo its changes", len(f.Columns), position+1)
+			return herb.Invalidf("the file has %d columns, so there is no column %d; undo its changes",
+				len(f.Columns), position+1)
 		}
 		edit, at := e.Columns[position], -1
 		if i, ok := fieldOf[position]; ok {
@@ -109,7 +111,8 @@ func (p *plan) checkNames(fields []any) error {
 	}
 	for _, original := range slices.Sorted(maps.Keys(p.renamed)) {
 		if name := p.renamed[original]; count[name] > 1 {
-			return herb.AtField(name, herb.Invalidf("another column has the name %q; give each column a name of its own", rows.Clip(name)))
+			return herb.AtField(name,
+				herb.Invalidf("another column has the name %q; give each column a name of its own", rows.Clip(name)))
 		}
 	}
 	return nil
@@ -119,7 +122,8 @@ func (p *plan) checkNames(fields []any) error {
 // position of the field of each column.
 func listFields(schema object, f *contents) (list []any, fieldOf map[int]int) {
 	fieldOf = map[int]int{}
-	if list, _ = schema["fields"].([]any); len(list) == 0 {
+	list, _ = schema["fields"].([]any)
+	if len(list) == 0 {
 		list = make([]any, len(f.Columns))
 		for i, name := range f.Columns {
 			list[i], fieldOf[i] = object{"name": name}, i
@@ -138,7 +142,8 @@ func listFields(schema object, f *contents) (list []any, fieldOf map[int]int) {
 		column, ok := f.columnOf(from, fieldOf)
 		if !ok {
 			k := slices.IndexFunc(f.Fields, func(f columnField) bool { return f.Name == name })
-			if ok = k >= 0; ok {
+			ok = k >= 0
+			if ok {
 				column = f.Fields[k].Column
 			} else if from == "" { // the inspection was one without the schema
 				column, ok = f.columnOf(name, fieldOf)
@@ -154,7 +159,8 @@ func listFields(schema object, f *contents) (list []any, fieldOf map[int]int) {
 // columnOf returns the first column with a title that has no field yet.
 func (f *contents) columnOf(title string, fieldOf map[int]int) (column int, ok bool) {
 	for column, of := range f.Columns {
-		if _, isTaken := fieldOf[column]; title != "" && !isTaken && strings.EqualFold(strings.TrimSpace(of), strings.TrimSpace(title)) {
+		if _, isTaken := fieldOf[column]; title != "" && !isTaken &&
+			strings.EqualFold(strings.TrimSpace(of), strings.TrimSpace(title)) {
 			return column, true
 		}
 	}
@@ -197,7 +203,8 @@ func nameOf(field object) string {
 // declare states the type of a field, in the notation of its values, and what means missing.
 func (f *contents) declare(field, schema object, position int, edit ColumnEdit) {
 	if edit.Type != "" {
-		for _, name := range []string{"type", "format", "decimalChar", "groupChar", "bareNumber", "trueValues", "falseValues", "delimiter"} {
+		for _, name := range []string{"type", "format", "decimalChar", "groupChar", "bareNumber", "trueValues",
+			"falseValues", "delimiter"} {
 			delete(field, name)
 		}
 		maps.Copy(field, descriptor.DeclareType(edit.Type, f.notation(position, edit)))
@@ -257,7 +264,8 @@ func (p *plan) rename(schema object, renamed map[string]string) {
 	switch order := settings["order"].(type) {
 	case string:
 		name, isDescending := strings.CutPrefix(order, "-")
-		if name, _ = newName(name).(string); isDescending {
+		name, _ = newName(name).(string)
+		if isDescending {
 			name = "-" + name
 		}
 		settings["order"] = name

@@ -29,7 +29,8 @@ func (p *plan) editRows(e Edits, f *contents) error {
 		switch {
 		case !isLeft:
 		case len(header) > 0 && row < header[0]:
-			return herb.Invalidf("%s %d is above the header, so it cannot be a record; choose another header", f.Unit, row)
+			return herb.Invalidf("%s %d is above the header, so it cannot be a record; choose another header",
+				f.Unit, row)
 		case len(header) > 0 && reason == reasonRepeated && slices.Equal(header, f.Header):
 			return herb.Invalidf("%s %d repeats the header, so it cannot be a record", f.Unit, row)
 		default:
@@ -61,7 +62,8 @@ func (p *plan) editRows(e Edits, f *contents) error {
 func (f *contents) nameHeader(o *rows.Options, header []int, left map[int]string, excluded map[int]bool) {
 	o.Skip, o.HeaderRows = 0, header
 	first := 0
-	if o.Header = rows.HeaderDetect; len(header) == 0 {
+	o.Header = rows.HeaderDetect
+	if len(header) == 0 {
 		o.Header = rows.HeaderNone
 	} else {
 		first = header[0]
@@ -92,7 +94,8 @@ func (f *contents) include(row int, left map[int]string, excluded map[int]bool) 
 func (p *plan) editExclude(e Edits, f *contents) error {
 	for _, x := range e.Exclude {
 		if x.Column >= len(f.Columns) {
-			return herb.Invalidf("the file has %d columns, so no value of column %d can leave out rows; undo all changes", len(f.Columns), x.Column+1)
+			return herb.Invalidf("the file has %d columns, so no value of column %d can leave out rows; undo all "+
+				"changes", len(f.Columns), x.Column+1)
 		}
 		settings := member(p.Resource, own)
 		conditions := member(settings, "exclude")

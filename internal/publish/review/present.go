@@ -51,7 +51,8 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 // present makes a review from what was found.
 func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *finding) Review {
 	out := Review{
-		Draft: r.draft(id), Tables: f.tables, Encodings: f.encodings, Encoding: cmp.Or(r.Edits.Encoding, f.encoding), Live: live.Version,
+		Draft: r.draft(id), Tables: f.tables, Encodings: f.encodings, Encoding: cmp.Or(r.Edits.Encoding, f.encoding),
+		Live: live.Version,
 	}
 	if f.err != nil {
 		out.Error = plainMessage(herb.MessageOf(f.err))
@@ -75,7 +76,8 @@ func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *findi
 			out.Key = *edited
 		}
 	}
-	out.Unit, out.Rows, out.LeftOut = f.contents.Unit, f.contents.shown, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
+	out.Unit, out.Rows, out.LeftOut = f.contents.Unit, f.contents.shown, d.Report.Layout.LeftOut+
+		len(d.Report.Layout.Dropped)
 	out.LeftOut += d.Report.Excluded
 	for _, x := range d.Report.Exclusions {
 		out.Excluded = append(out.Excluded, ExcludedRows{x, slices.Index(f.contents.Columns, x.Column)})
@@ -108,7 +110,8 @@ func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *findi
 			out.Unique = uniqueField(out.Columns, f.check)
 		}
 		out.Unchanged, out.Changes = f.check.Status == versions.StatusUnchanged, shownChanges(f.check.Changes)
-		if out.Compared = f.check.Compared; out.Unchanged {
+		out.Compared = f.check.Compared
+		if out.Unchanged {
 			out.Compared = &herb.RecordChanges{Since: live.Version, Unchanged: live.Records}
 		}
 	}
@@ -123,7 +126,8 @@ func uniqueField(columns []Column, check *versions.Result) string {
 	}
 	unique := map[string]bool{}
 	for i, f := range check.Fields {
-		unique[f.Name] = (f.Type == herb.TypeText || f.Type == herb.TypeNumber) && check.Report.Columns[i].Distinct == check.Records
+		unique[f.Name] = (f.Type == herb.TypeText || f.Type == herb.TypeNumber) &&
+			check.Report.Columns[i].Distinct == check.Records
 	}
 	first := ""
 	for i, c := range columns {
@@ -175,7 +179,8 @@ func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
 	p, err := s.planOf(r, live, s.knownContents(id))
 	if err == errUnknown { // another node may have read the file
 		var running *inspection
-		if running, err = s.start(id, r, live); err != nil {
+		running, err = s.start(id, r, live)
+		if err != nil {
 			return nil, err
 		}
 		running.waitFor(ctx, maxDescriptorWait)

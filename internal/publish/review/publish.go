@@ -16,7 +16,8 @@ import (
 // The error has herb.CodeRejected if another version is live, the draft is being published already,
 // or its file cannot be published with its edits, and herb.CodeUnavailable if this node has not
 // checked the file with its edits yet; it then begins to.
-func (s *Service) Publish(ctx context.Context, id string, opts versions.PublishOptions, live string, actor herb.Actor) (string, error) {
+func (s *Service) Publish(ctx context.Context, id string, opts versions.PublishOptions, live string,
+	actor herb.Actor) (string, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {
 		return "", err

@@ -61,7 +61,8 @@ func randomEdits(random *rand.Rand, r review.Review) (e review.Edits) {
 	}
 	for _, row := range r.Rows {
 		switch {
-		case row.Kind == review.RowLeftOut && row.Text != "" && row.Reason != "repeats the header" && row.Reason != "above the table" && chance():
+		case row.Kind == review.RowLeftOut && row.Text != "" && row.Reason != "repeats the header" &&
+			row.Reason != "above the table" && chance():
 			e.Keep = append(e.Keep, row.Number)
 		case row.Kind == review.RowRecord && random.IntN(8) == 0:
 			e.Drop = append(e.Drop, row.Number)
@@ -123,8 +124,10 @@ func TestPublish_random(t *testing.T) {
 					continue
 				}
 				e := randomEdits(random, r)
-				if r = n.edit(id, e); r.Error != "" {
-					if !strings.Contains(r.Error, "name") && !strings.Contains(r.Error, "not a ") && !strings.Contains(r.Error, "header") {
+				r = n.edit(id, e)
+				if r.Error != "" {
+					if !strings.Contains(r.Error, "name") && !strings.Contains(r.Error, "not a ") &&
+						!strings.Contains(r.Error, "header") {
 						t.Errorf("%+v: %s\n%s", e, r.Error, content)
 					}
 					continue
@@ -159,7 +162,8 @@ func TestPublish_odd(t *testing.T) {
 			if r.Error != "" {
 				t.Fatal(r.Error)
 			}
-			if !slices.ContainsFunc(r.Rows, func(row review.Row) bool { return row.Kind == review.RowRecord }) && r.Records > 0 {
+			if !slices.ContainsFunc(r.Rows, func(row review.Row) bool { return row.Kind == review.RowRecord }) &&
+				r.Records > 0 {
 				t.Error("no record is shown")
 			}
 			shown := 0
@@ -172,7 +176,8 @@ func TestPublish_odd(t *testing.T) {
 				}
 			}
 			if shown != r.Records {
-				t.Errorf("%d records are shown or in gaps, of %d:\n%s", shown, r.Records, strings.Join(rowsOf(r.Rows), "\n"))
+				t.Errorf("%d records are shown or in gaps, of %d:\n%s", shown, r.Records,
+					strings.Join(rowsOf(r.Rows), "\n"))
 			}
 			checkPublish(t, n, n.create(filepath.Base(path), string(content)), filepath.Base(path), string(content))
 		})

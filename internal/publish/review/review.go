@@ -35,18 +35,20 @@ type Draft struct {
 // Edits are the settings that a publisher has changed. The zero value publishes the file as it is,
 // with the settings of the live version.
 type Edits struct {
-	Title       *string            `json:"title,omitempty"` // nil: not changed, as in the other members
-	Description *string            `json:"description,omitempty"`
-	License     *string            `json:"license,omitempty"` // its identifier, such as "CC-BY-4.0"
-	Access      herb.Access        `json:"access,omitempty"`
-	PrimaryKey  *[]string          `json:"primary_key,omitempty"` // fields, by their names without the edits of columns
-	Table       string             `json:"table,omitempty"`       // of a file of several
-	Encoding    string             `json:"encoding,omitempty"`    // of a file of text
-	HeaderRows  *[]int             `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
-	Keep        []int              `json:"keep,omitempty"`        // rows that are records although they look like something else
-	Drop        []int              `json:"drop,omitempty"`        // rows that are not records
-	Exclude     []ValueEdit        `json:"exclude,omitempty"`     // values that leave out rows, of this file and the next ones
-	Columns     map[int]ColumnEdit `json:"columns,omitempty"`     // by position, from 0
+	Title       *string     `json:"title,omitempty"` // nil: not changed, as in the other members
+	Description *string     `json:"description,omitempty"`
+	License     *string     `json:"license,omitempty"` // its identifier, such as "CC-BY-4.0"
+	Access      herb.Access `json:"access,omitempty"`
+	PrimaryKey  *[]string   `json:"primary_key,omitempty"` // fields, by their names without the edits of columns
+	Table       string      `json:"table,omitempty"`       // of a file of several
+	Encoding    string      `json:"encoding,omitempty"`    // of a file of text
+	HeaderRows  *[]int      `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
+	// rows that are records although they look like something else
+	Keep []int `json:"keep,omitempty"`
+	Drop []int `json:"drop,omitempty"` // rows that are not records
+	// values that leave out rows, of this file and the next ones
+	Exclude []ValueEdit        `json:"exclude,omitempty"`
+	Columns map[int]ColumnEdit `json:"columns,omitempty"` // by position, from 0
 	// Message is what the publisher says about the version. It does not change what is published.
 	Message string `json:"message,omitempty"`
 }
@@ -91,11 +93,12 @@ type Review struct {
 	Unit      string // what the format calls a row: "line", "row" or "array"; empty: rows have no numbers
 	Rows      []Row  // the first and the last of the file, and some that need attention
 	Columns   []Column
-	LeftOut   int               // rows of the file that are not records, without the header
-	Excluded  []ExcludedRows    // rows that are left out by their values
-	Warnings  []string          // notes about the file
-	Unchanged bool              // the file and its settings are those of the live version: nothing would be published
-	Changes   []versions.Change // for users of the live version, except the number of records, and problems of the new one
+	LeftOut   int            // rows of the file that are not records, without the header
+	Excluded  []ExcludedRows // rows that are left out by their values
+	Warnings  []string       // notes about the file
+	Unchanged bool           // the file and its settings are those of the live version: nothing would be published
+	// for users of the live version, except the number of records, and problems of the new one
+	Changes []versions.Change
 	// Compared is with the records of the live version; nil if there is none, it cannot be read, or
 	// the comparison is not ready.
 	Compared *herb.RecordChanges

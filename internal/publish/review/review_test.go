@@ -64,16 +64,20 @@ func TestReview(t *testing.T) {
 	n := newNode(t, nodeOptions{})
 	id := n.create("prices.csv", priceList())
 	r := n.review(id)
-	if r.Error != "" || r.Live != "" || r.Records != 100 || r.Unit != "line" || r.LeftOut != 2 || r.Format != "csv, semicolon between values" || r.Access != herb.AccessOpen {
+	if r.Error != "" || r.Live != "" || r.Records != 100 || r.Unit != "line" || r.LeftOut != 2 ||
+		r.Format != "csv, semicolon between values" || r.Access != herb.AccessOpen {
 		t.Errorf("got %+v", r)
 	}
 	lines := rowsOf(r.Rows)
-	want := []string{"1 left out (above the table: Prices of the nursery)", "3 header|id|name|price", "4 record|1|plant 0|0,50"}
+	want := []string{"1 left out (above the table: Prices of the nursery)", "3 header|id|name|price",
+		"4 record|1|plant 0|0,50"}
 	if diff := cmp.Diff(want, lines[:3]); diff != "" {
 		t.Errorf("first rows (-want +got):\n%s", diff)
 	}
-	want = []string{"28 record|25|plant 24|24,50", "gap of 15", "44 record|41|plant 40|on request!", "gap of 19", "64 record|61|plant 60|on request!", "gap of 34",
-		"99 record|96|plant 95|95,50", "100 record|97|plant 96|96,50", "101 record|98|plant 97|97,50", "102 record|99|plant 98|98,50", "103 record|100|plant 99|99,50",
+	want = []string{"28 record|25|plant 24|24,50", "gap of 15", "44 record|41|plant 40|on request!", "gap of 19",
+		"64 record|61|plant 60|on request!", "gap of 34",
+		"99 record|96|plant 95|95,50", "100 record|97|plant 96|96,50", "101 record|98|plant 97|97,50",
+		"102 record|99|plant 98|98,50", "103 record|100|plant 99|99,50",
 		"105 left out (footnote: Note: all prices with tax)"}
 	if diff := cmp.Diff(want, lines[len(lines)-len(want):]); diff != "" {
 		t.Errorf("last rows (-want +got):\n%s", diff)
@@ -85,16 +89,19 @@ func TestReview(t *testing.T) {
 	}
 
 	title := "Price list"
-	r = n.edit(id, review.Edits{Title: &title, Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}})
+	r = n.edit(id, review.Edits{
+		Title: &title, Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}})
 	price = r.Columns[2]
-	if r.Error != "" || price.Type != herb.TypeNumber || price.Almost != "" || !slices.Equal(price.Edit.Missing, []string{"on request"}) || r.Title != title {
+	if r.Error != "" || price.Type != herb.TypeNumber || price.Almost != "" ||
+		!slices.Equal(price.Edit.Missing, []string{"on request"}) || r.Title != title {
 		t.Errorf("after the edit: %+v, %+v", r, price)
 	}
 	if line := rowsOf(r.Rows)[27]; line != "gap of 70" {
 		t.Errorf("the rows that prevented the type are still shown: %s", line)
 	}
 	result := n.publish(id, false, r.Live)
-	if result.State != publish.StateLive || result.Result.Records != 100 || result.Result.Fields[2].Type != herb.TypeNumber {
+	if result.State != publish.StateLive || result.Result.Records != 100 ||
+		result.Result.Fields[2].Type != herb.TypeNumber {
 		t.Errorf("the publish is %+v", result)
 	}
 	n.reviews.Stop() // waits until the draft is removed
@@ -116,7 +123,8 @@ func TestReview_exceptions(t *testing.T) {
 	}
 	id := n.create("few.csv", content)
 	r := n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{0: {Type: herb.TypeNumber}}})
-	if c := r.Columns[0]; !strings.Contains(r.Error, `"on request" (line 2) is not a number`) || c.Rest != 1 || c.Most || c.Others[0].Value != "on request" {
+	if c := r.Columns[0]; !strings.Contains(r.Error, `"on request" (line 2) is not a number`) || c.Rest != 1 ||
+		c.Most || c.Others[0].Value != "on request" {
 		t.Errorf("prices: %s, %+v", r.Error, c)
 	}
 	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeDate}}})
@@ -134,10 +142,12 @@ func TestReview_liveType(t *testing.T) {
 	r := n.review(id)
 	c := r.Columns[1]
 	want := []review.Exception{{Value: "ca. 7", Count: 1, Row: 3}, {Value: "8.25", Count: 1, Row: 4}}
-	if diff := cmp.Diff(want, c.Others); c.Type != herb.TypeText || c.Almost != herb.TypeNumber || !c.Parses || !isBreaking(r) || diff != "" {
+	if diff := cmp.Diff(want, c.Others); c.Type != herb.TypeText || c.Almost != herb.TypeNumber || !c.Parses ||
+		!isBreaking(r) || diff != "" {
 		t.Errorf("%+v (-want +got)\n%s", c, diff)
 	}
-	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber, Missing: []string{"ca. 7", "8.25"}}}})
+	r = n.edit(id, review.Edits{
+		Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber, Missing: []string{"ca. 7", "8.25"}}}})
 	if r.Error != "" || r.Columns[1].Type != herb.TypeNumber || isBreaking(r) {
 		t.Errorf("after the edit: %+v", r)
 	}
@@ -148,22 +158,27 @@ func TestReview_publishUnread(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	id := n.create("prices.csv", priceList())
-	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "",
+		actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("before the review: %v", err)
 	}
 	n.review(id)
 	must.NoError(t, n.replace(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber}}}))
-	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "",
+		actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("before the review of an edit: %v", err)
 	}
 	r := n.review(id)
-	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) || r.Columns[2].Rest != 2 || len(r.Rows) < 30 {
+	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) ||
+		r.Columns[2].Rest != 2 || len(r.Rows) < 30 {
 		t.Errorf("a type that does not fit: %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); err == nil || herb.MessageOf(err) != r.Error {
+	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); err == nil ||
+		herb.MessageOf(err) != r.Error {
 		t.Errorf("publishing what does not fit: %v", err)
 	}
-	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber, Missing: []string{"on request"}}}})
+	r = n.edit(id, review.Edits{
+		Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber, Missing: []string{"on request"}}}})
 	if r.Error != "" || r.Columns[2].Type != herb.TypeNumber {
 		t.Errorf("with a missing value: %+v", r)
 	}
@@ -182,13 +197,16 @@ func TestReview_liveSchema(t *testing.T) {
 	}
 	id := n.create("prices.csv", priceList())
 	r := n.review(id)
-	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) || len(r.Rows) < 30 || len(r.Columns) != 3 || r.Changes != nil {
+	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) ||
+		len(r.Rows) < 30 || len(r.Columns) != 3 || r.Changes != nil {
 		t.Errorf("got %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}, r.Live, actor); err == nil {
+	if _, err := n.reviews.Publish(t.Context(), id,
+		versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}, r.Live, actor); err == nil {
 		t.Error("a file that cannot be read was published")
 	}
-	if r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}}); r.Error != "" || isBreaking(r) {
+	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}})
+	if r.Error != "" || isBreaking(r) {
 		t.Errorf("after the edit: %+v", r)
 	}
 	if r.Columns[2].Field != "cost" || r.Compared == nil || r.Compared.Unchanged+r.Compared.Added != 100 {

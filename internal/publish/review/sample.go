@@ -47,10 +47,12 @@ type shownRow struct {
 }
 
 func newSample(t *ingest.Table, f *contents, e Edits) *sample {
-	s := &sample{table: t, contents: f, edits: e, columns: len(f.Columns), first: firstRows, last: lastRows, marked: markedRows, missing: map[int][]string{}}
+	s := &sample{table: t, contents: f, edits: e, columns: len(f.Columns), first: firstRows, last: lastRows,
+		marked: markedRows, missing: map[int][]string{}}
 	s.total = t.Dataset.Report.Rows
 	if total := max(minRows, maxCells/max(1, s.columns)); total < firstRows+lastRows+markedRows {
-		s.first, s.last = max(1, total*firstRows/(firstRows+lastRows+markedRows)), max(1, total*lastRows/(firstRows+lastRows+markedRows))
+		s.first, s.last = max(1, total*firstRows/(firstRows+lastRows+markedRows)),
+			max(1, total*lastRows/(firstRows+lastRows+markedRows))
 		s.marked = max(1, total-s.first-s.last)
 	}
 	s.width = min(maxCell, max(minRows, maxText/max(1, s.columns*(s.first+s.last+s.marked))))
@@ -66,7 +68,8 @@ func (s *sample) leftRows() (left []Row) {
 	l := s.table.Dataset.Report.Layout
 	for _, r := range slices.Concat(l.Rows, l.Dropped) {
 		left = append(left, Row{
-			Kind: RowLeftOut, Number: r.Row, Reason: r.Reason, Text: r.Text, Edited: slices.Contains(s.edits.Drop, r.Row),
+			Kind: RowLeftOut, Number: r.Row, Reason: r.Reason, Text: r.Text,
+			Edited: slices.Contains(s.edits.Drop, r.Row),
 		})
 	}
 	slices.SortStableFunc(left, func(a, b Row) int { return a.Number - b.Number })
@@ -112,7 +115,8 @@ func (s *sample) add(row ingest.SourceRow, marked []int) {
 
 // row returns a row of the table.
 func (s *sample) row(r ingest.SourceRow, marked []int) shownRow {
-	row := Row{Kind: RowRecord, Number: r.Number, Cells: make([]string, s.columns), Edited: slices.Contains(s.edits.Keep, r.Number)}
+	row := Row{Kind: RowRecord, Number: r.Number, Cells: make([]string, s.columns),
+		Edited: slices.Contains(s.edits.Keep, r.Number)}
 	if r.Excluded {
 		row.Kind, row.Reason, row.ByValue = RowLeftOut, "excluded by its values", true
 	}
@@ -149,7 +153,8 @@ func (s *sample) finish() (rows []Row) {
 		if hidden := r.before - after; hidden > 0 {
 			rows = append(rows, Row{Kind: RowGap, Count: hidden})
 		}
-		if after = r.before; r.inTable {
+		after = r.before
+		if r.inTable {
 			after++
 		}
 		if s.contents.Unit == "" {

@@ -22,7 +22,8 @@ import (
 // Queue reads and publishes files.
 type Queue interface {
 	// Check says what the publish of a request would do. read is called with what was read.
-	Check(ctx context.Context, r publish.Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress)) (versions.Result, error)
+	Check(ctx context.Context, r publish.Request, begun func(), read func(*ingest.Table) error,
+		report func(progress.Progress)) (versions.Result, error)
 	// Tables returns the tables of a file, if there are several.
 	Tables(ctx context.Context, f *receive.File) []string
 	// Encodings shows words of a file of text in at most limit encodings, the used one first.
@@ -98,7 +99,8 @@ func New(opts Options) *Service {
 }
 
 // errStopping is the cause of the cancellation of inspections when the server stops.
-var errStopping = herb.Errorf(herb.CodeUnavailable, "the server is stopping; the draft is kept; open it again in a moment")
+var errStopping = herb.Errorf(herb.CodeUnavailable,
+	"the server is stopping; the draft is kept; open it again in a moment")
 
 // Stop cancels all inspections and waits until they have ended. Publishes go on.
 func (s *Service) Stop() {
@@ -113,7 +115,8 @@ func (s *Service) Stop() {
 // herb.CodeRejected if there are too many drafts.
 func (s *Service) Create(ctx context.Context, ref herb.Ref, f *receive.File, actor herb.Actor) (Draft, error) {
 	defer f.Close()
-	return s.create(ctx, storedDraft{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256}, f.Content(), actor)
+	return s.create(ctx, storedDraft{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256},
+		f.Content(), actor)
 }
 
 // create keeps a file as a draft.
@@ -135,7 +138,8 @@ func (s *Service) create(ctx context.Context, r storedDraft, content io.Reader, 
 	if err == nil {
 		d.Stored, d.Updated = true, s.next(d.Updated)
 		var ok bool
-		if ok, err = s.opts.Store.ReplaceDraft(ctx, d, now); err == nil && !ok {
+		ok, err = s.opts.Store.ReplaceDraft(ctx, d, now)
+		if err == nil && !ok {
 			err = notFound()
 		}
 	}
@@ -151,9 +155,12 @@ func (s *Service) create(ctx context.Context, r storedDraft, content io.Reader, 
 func checkCount(own, all int) error {
 	switch {
 	case own >= MaxDrafts:
-		return herb.Errorf(herb.CodeRejected, "you have %d drafts, which is the limit; publish or discard one of them", own)
+		return herb.Errorf(herb.CodeRejected, "you have %d drafts, which is the limit; publish or discard one of them",
+			own)
 	case all >= MaxAllDrafts:
-		return herb.Errorf(herb.CodeRejected, "this server has %d drafts, which is the limit; drafts are removed %s after their last use", all, retention())
+		return herb.Errorf(herb.CodeRejected,
+			"this server has %d drafts, which is the limit; drafts are removed %s after their last use", all,
+			retention())
 	}
 	return nil
 }
@@ -197,7 +204,8 @@ func (s *Service) Edit(ctx context.Context, id string, change func(Edits) (Edits
 	var invalid error
 	err = s.update(ctx, id, func(r *storedDraft) bool {
 		var e Edits
-		if e, invalid = change(r.Edits); invalid == nil {
+		e, invalid = change(r.Edits)
+		if invalid == nil {
 			invalid = e.check()
 		}
 		if invalid != nil || e.Equal(r.Edits) {

@@ -18,7 +18,8 @@ type TablePart struct {
 
 // Split makes a draft of each of several tables of the file of a draft, and removes the draft.
 // Nothing changes if it fails. The caller checks that the key may publish the datasets.
-func (s *Service) Split(ctx context.Context, id string, parts []TablePart, actor herb.Actor) (drafts []Draft, err error) {
+func (s *Service) Split(ctx context.Context, id string, parts []TablePart, actor herb.Actor) (drafts []Draft,
+	err error) {
 	if len(parts) >= MaxDrafts {
 		return nil, herb.Invalidf("%d tables are selected; select at most %d at a time", len(parts), MaxDrafts-1)
 	}
@@ -48,20 +49,23 @@ func (s *Service) Split(ctx context.Context, id string, parts []TablePart, actor
 }
 
 // copyDraft makes a draft of a table of a draft's file.
-func (s *Service) copyDraft(ctx context.Context, id string, r *storedDraft, p TablePart, actor herb.Actor) (Draft, error) {
+func (s *Service) copyDraft(ctx context.Context, id string, r *storedDraft, p TablePart,
+	actor herb.Actor) (Draft, error) {
 	content, err := s.opts.Versions.OpenDraft(ctx, id)
 	if err != nil {
 		return Draft{}, err
 	}
 	defer content.Close()
 	edits := Edits{Table: p.Table, Encoding: r.Edits.Encoding}
-	return s.create(ctx, storedDraft{Ref: p.Ref.String(), Name: r.Name, Size: r.Size, SHA256: r.SHA256, Edits: edits}, content, actor)
+	return s.create(ctx, storedDraft{Ref: p.Ref.String(), Name: r.Name, Size: r.Size, SHA256: r.SHA256, Edits: edits},
+		content, actor)
 }
 
 // isFileName reports whether the name of a table is that of a file of an archive.
 func isFileName(table string) bool {
 	ext := path.Ext(table)
-	return len(ext) > 2 && len(ext) <= 8 && !strings.ContainsFunc(ext[1:], func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })
+	return len(ext) > 2 && len(ext) <= 8 &&
+		!strings.ContainsFunc(ext[1:], func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })
 }
 
 // NameTable returns a name for the dataset of a table of a file: that of its file if the file is an
@@ -70,7 +74,8 @@ func isFileName(table string) bool {
 func NameTable(file herb.Ref, table string) string {
 	name := file.Name + "-" + table
 	if entry, sheet, _ := strings.Cut(table, "#"); isFileName(entry) {
-		if name = descriptor.Stem(entry); sheet != "" {
+		name = descriptor.Stem(entry)
+		if sheet != "" {
 			name += "-" + sheet
 		}
 	}

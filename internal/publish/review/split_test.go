@@ -24,10 +24,12 @@ func TestSplit(t *testing.T) {
 		"reserved":       {part("x", "a"), {Ref: herb.PlantsRef, Table: "b"}},
 		"select at most": make([]review.TablePart, review.MaxDrafts),
 	} {
-		if _, err := n.reviews.Split(t.Context(), id, parts, actor); err == nil || !strings.Contains(herb.MessageOf(err), want) {
+		if _, err := n.reviews.Split(t.Context(), id, parts, actor); err == nil ||
+			!strings.Contains(herb.MessageOf(err), want) {
 			t.Errorf("got the error %v, want %q", err, want)
 		}
-		if drafts, err := n.reviews.Drafts(t.Context(), actor.ID); err != nil || len(drafts) != 1 || drafts[0].ID != id {
+		if drafts, err := n.reviews.Drafts(t.Context(), actor.ID); err != nil || len(drafts) != 1 ||
+			drafts[0].ID != id {
 			t.Errorf("after %q, the drafts are %+v, %v", want, drafts, err)
 		}
 	}
@@ -57,7 +59,8 @@ func TestSplit(t *testing.T) {
 func TestNameTable(t *testing.T) {
 	t.Parallel()
 	for table, want := range map[string]string{
-		"Prices 2026": "book-prices-2026", "a/Stops.TXT": "stops", "in.xlsx#Größe": "in-grosse", "価格": "book-u4fa1u683c", "!": "book", "v1.2": "book-v1.2",
+		"Prices 2026": "book-prices-2026", "a/Stops.TXT": "stops", "in.xlsx#Größe": "in-grosse",
+		"価格": "book-u4fa1u683c", "!": "book", "v1.2": "book-v1.2",
 	} {
 		if got := review.NameTable(herb.Ref{Namespace: "shop", Name: "book"}, table); got != want {
 			t.Errorf("%q is named %q, want %q", table, got, want)

@@ -31,7 +31,8 @@ func (r *storedDraft) ref() herb.Ref {
 
 func (r *storedDraft) draft(id string) Draft {
 	return Draft{
-		ID: id, Ref: r.ref(), Owner: r.owner, Name: r.Name, Size: r.Size, Created: r.Created, Edits: r.Edits, Publish: r.Publish,
+		ID: id, Ref: r.ref(), Owner: r.owner, Name: r.Name, Size: r.Size, Created: r.Created, Edits: r.Edits,
+		Publish: r.Publish,
 	}
 }
 
@@ -52,7 +53,8 @@ func retention() string {
 }
 
 func notFound() error {
-	return herb.Errorf(herb.CodeNotFound, "no such draft; it was published or discarded, or not used for %s; send the file again", retention())
+	return herb.Errorf(herb.CodeNotFound,
+		"no such draft; it was published or discarded, or not used for %s; send the file again", retention())
 }
 
 // touchAfter is how old a stored draft is before its use is stored.

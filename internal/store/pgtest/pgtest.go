@@ -49,7 +49,8 @@ func (c *Cluster) launch(t testing.TB) {
 		c.run(t, "initdb", "--pgdata="+c.data(), "--username=postgres", "--auth=trust", "--no-sync",
 			"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en")
 		// The files are in the data folder, so that a standby copies them.
-		for name, content := range map[string][]byte{"pg_hba.conf": []byte(c.HBA), "server.crt": c.Certificate, "server.key": c.Key} {
+		for name, content := range map[string][]byte{"pg_hba.conf": []byte(c.HBA), "server.crt": c.Certificate,
+			"server.key": c.Key} {
 			if path := filepath.Join(c.data(), name); len(content) > 0 {
 				must.NoError(t, os.WriteFile(path, content, 0o600))
 				c.own(t, path)

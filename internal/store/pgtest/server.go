@@ -46,7 +46,8 @@ func binaries(t testing.TB) string {
 	}
 	path, err := exec.LookPath("postgres")
 	if err != nil {
-		programtest.SkipWithout(t, "postgres", "PostgreSQL is not installed; `make parts` or `apt-get install postgresql` installs it")
+		programtest.SkipWithout(t, "postgres",
+			"PostgreSQL is not installed; `make parts` or `apt-get install postgresql` installs it")
 	}
 	return filepath.Dir(path)
 }
@@ -133,7 +134,8 @@ func addressOf(database string, tcp bool, servers ...*server) string {
 		}
 		hosts, ports = append(hosts, host), append(ports, s.port)
 	}
-	query := url.Values{"host": {strings.Join(hosts, ",")}, "port": {strings.Join(ports, ",")}, "user": {"postgres"}, "sslmode": {"disable"}}
+	query := url.Values{"host": {strings.Join(hosts, ",")}, "port": {strings.Join(ports, ",")}, "user": {"postgres"},
+		"sslmode": {"disable"}}
 	return addressPrefix + database + "?" + query.Encode()
 }
 
@@ -165,7 +167,9 @@ func (s *server) exec(t testing.TB, statements ...string) {
 func (s *server) wait(t testing.TB, statement string) {
 	t.Helper()
 	must.NoError(t, s.Wait(context.Background(), func(context.Context) error {
-		return s.connect(func(ctx context.Context, conn *pgx.Conn) error { return conn.QueryRow(ctx, statement).Scan(nil) })
+		return s.connect(func(ctx context.Context, conn *pgx.Conn) error {
+			return conn.QueryRow(ctx, statement).Scan(nil)
+		})
 	}))
 }
 

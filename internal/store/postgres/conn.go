@@ -24,7 +24,8 @@ func (s *Store) onConn(ctx context.Context, do func(ctx context.Context, conn *s
 // a time that the connection has answered: a connection whose packets are dropped on the way has no
 // other symptom.
 func onConn(
-	ctx context.Context, db *sql.DB, stall time.Duration, do func(ctx context.Context, conn *sql.Conn, answered func()) error,
+	ctx context.Context, db *sql.DB, stall time.Duration,
+	do func(ctx context.Context, conn *sql.Conn, answered func()) error,
 ) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -48,7 +49,8 @@ func onConn(
 	})
 	defer stop()
 	err = do(ctx, conn, func() { timer.Stop() })
-	if _, uncertain := errors.AsType[*uncertainError](err); err == nil || uncertain || !errors.Is(context.Cause(ctx), errStalled) {
+	if _, uncertain := errors.AsType[*uncertainError](err); err == nil || uncertain ||
+		!errors.Is(context.Cause(ctx), errStalled) {
 		return err
 	}
 	return errors.Join(errStalled, err)

@@ -71,7 +71,8 @@ func isConnectionLost(err error) bool {
 	case code == queryCanceled:
 		return false
 	case code != "":
-		return code == readOnlyTransaction || code == idleTransaction || code == longTransaction || strings.HasPrefix(code, connectionException) ||
+		return code == readOnlyTransaction || code == idleTransaction || code == longTransaction ||
+			strings.HasPrefix(code, connectionException) ||
 			strings.HasPrefix(code, operatorIntervention)
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
@@ -80,7 +81,8 @@ func isConnectionLost(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	return errors.Is(err, errStalled) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+	return errors.Is(err, errStalled) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, driver.ErrBadConn) || pgconn.SafeToRetry(err)
 }
 
@@ -170,7 +172,8 @@ func setupError(config *pgx.ConnConfig, err error) error {
 	}
 	if reason := certificateError(err); reason != nil {
 		return herb.Errorf(herb.CodeInvalid, "the certificate of the database is not trusted: %v; sslrootcert in the "+
-			"address must name a file with the authority that has signed it, and the host must be one that it is for", reason)
+			"address must name a file with the authority that has signed it, and the host must be one that it is for",
+			reason)
 	}
 	reported := joinLines(err.Error())
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -178,19 +181,23 @@ func setupError(config *pgx.ConnConfig, err error) error {
 	}
 	switch code := codeOf(err); {
 	case strings.HasPrefix(code, invalidAuthorization):
-		return herb.Errorf(herb.CodeInvalid, "the database refuses user %q: %s; check the user and the password in its address",
+		return herb.Errorf(herb.CodeInvalid,
+			"the database refuses user %q: %s; check the user and the password in its address",
 			config.User, reported)
 	case code == noSuchDatabase:
-		return herb.Wrap(herb.CodeInvalid, err, "the server has no database %q; create it, or name another one in the address",
+		return herb.Wrap(herb.CodeInvalid, err,
+			"the server has no database %q; create it, or name another one in the address",
 			config.Database)
 	case code == noPrivilege:
 		return herb.Errorf(herb.CodeInvalid, "user %q may not migrate the schema of database %q: %s; "+
-			"let it own the database, or run herbarium once as the user who does", config.User, config.Database, reported)
+			"let it own the database, or run herbarium once as the user who does", config.User,
+			config.Database, reported)
 	case code == readOnlyTransaction:
 		return unavailable(err)
 	case isUnavailable(err):
-		return herb.Errorf(herb.CodeUnavailable, "the database cannot be used now: %s; check that it runs and that its "+
-			"address is correct", reported)
+		return herb.Errorf(herb.CodeUnavailable,
+			"the database cannot be used now: %s; check that it runs and that its "+
+				"address is correct", reported)
 	default:
 		return fmt.Errorf("migrating the schema of the database: %w", err)
 	}
@@ -200,7 +207,8 @@ func setupError(config *pgx.ConnConfig, err error) error {
 func joinLines(report string) string {
 	var lines []string
 	for line := range strings.Lines(report) {
-		if line = strings.TrimSpace(line); line != "" && !slices.Contains(lines, line) {
+		line = strings.TrimSpace(line)
+		if line != "" && !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 	}

@@ -24,7 +24,8 @@ type afterStatement func(statement string)
 
 type statementKey struct{}
 
-func (f afterStatement) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+func (f afterStatement) TraceQueryStart(ctx context.Context, _ *pgx.Conn,
+	data pgx.TraceQueryStartData) context.Context {
 	return context.WithValue(ctx, statementKey{}, data.SQL)
 }
 
@@ -39,16 +40,18 @@ func TestCreatePlants_hangs(t *testing.T) {
 	address := cluster.Database(t)
 	other := open(t, address, postgres.Options{LockTimeout: 100 * time.Millisecond, RetryBudget: time.Millisecond})
 	next, suspended := int64(100), 0
-	hanging, err := postgres.OpenTraced(t.Context(), address, postgres.Options{}, afterStatement(func(statement string) {
-		if next == 0 {
-			return
-		}
-		next++
-		suspended++
-		if err := created(other.CreatePlants(t.Context(), []store.Creation{plant(next, "Fern", "", "")})); err != nil {
-			t.Errorf("while the node hangs after %s: %v", statement, err)
-		}
-	}))
+	hanging, err := postgres.OpenTraced(t.Context(), address, postgres.Options{},
+		afterStatement(func(statement string) {
+			if next == 0 {
+				return
+			}
+			next++
+			suspended++
+			if err := created(other.CreatePlants(t.Context(),
+				[]store.Creation{plant(next, "Fern", "", "")})); err != nil {
+				t.Errorf("while the node hangs after %s: %v", statement, err)
+			}
+		}))
 	must.NoError(t, err)
 	t.Cleanup(func() { must.NoError(t, hanging.Close()) })
 	must.NoError(t, created(hanging.CreatePlants(t.Context(), creations(1, 2))))
@@ -68,7 +71,8 @@ func TestCreatePlants_taken(t *testing.T) {
 		second store.Creation
 		want   string // error of the second one
 	}{
-		"id":             {plant(1, "Fern", "", ""), plant(1, "Rose", "", ""), "a plant with id 1 exists already; choose another id"},
+		"id": {plant(1, "Fern", "", ""), plant(1, "Rose", "", ""),
+			"a plant with id 1 exists already; choose another id"},
 		"repetition":     {plant(1, "Fern", "", "k"), plant(1, "Fern", "", "k"), ""},
 		"key, other ids": {plant(1, "Fern", "", "k"), plant(2, "Fern", "", "k"), ""},
 	} {
@@ -78,12 +82,16 @@ func TestCreatePlants_taken(t *testing.T) {
 			other := open(t, address, postgres.Options{})
 			var once sync.Once
 			armed := false
-			s, err := postgres.OpenTraced(t.Context(), address, postgres.Options{}, afterStatement(func(statement string) {
-				if !armed || !isLastRead(statement, tt.second) {
-					return
-				}
-				once.Do(func() { must.NoError(t, created(other.CreatePlants(t.Context(), []store.Creation{tt.first}))) })
-			}))
+			s, err := postgres.OpenTraced(t.Context(), address, postgres.Options{},
+				afterStatement(func(statement string) {
+					if !armed || !isLastRead(statement, tt.second) {
+						return
+					}
+					once.Do(func() {
+						must.NoError(t,
+							created(other.CreatePlants(t.Context(), []store.Creation{tt.first})))
+					})
+				}))
 			must.NoError(t, err)
 			t.Cleanup(func() { must.NoError(t, s.Close()) })
 			must.NoError(t, s.Migrate(t.Context()))
@@ -91,7 +99,8 @@ func TestCreatePlants_taken(t *testing.T) {
 			outcomes, err := s.CreatePlants(t.Context(), []store.Creation{tt.second, plant(9, "Iris", "", "")})
 			must.NoError(t, err)
 			got := outcomes[0]
-			if message := herb.MessageOf(got.Err); got.Err != nil && message != tt.want || got.Err == nil && (tt.want != "" || !got.Replayed) {
+			if message := herb.MessageOf(got.Err); got.Err != nil && message != tt.want || got.Err == nil &&
+				(tt.want != "" || !got.Replayed) {
 				t.Errorf("got %+v; want %q", got, tt.want)
 			}
 			if outcomes[1].Err != nil {
@@ -133,7 +142,8 @@ func TestLostConnections(t *testing.T) {
 			t.Parallel()
 			address := cluster.Database(t)
 			p, through, stop := startProxy(t, address, none)
-			s, err := postgres.Open(t.Context(), through, postgres.Options{Stall: time.Second, Timeout: 10 * time.Second})
+			s, err := postgres.Open(t.Context(), through,
+				postgres.Options{Stall: time.Second, Timeout: 10 * time.Second})
 			must.NoError(t, err)
 			t.Cleanup(func() {
 				stop() // closing waits for lost connections

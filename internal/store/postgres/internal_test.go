@@ -93,7 +93,8 @@ func TestRetry(t *testing.T) {
 	} {
 		runs := 0
 		_ = retry(t.Context(), time.Minute, func(context.Context) error {
-			if runs++; runs > 1 {
+			runs++
+			if runs > 1 {
 				return nil
 			}
 			return tt.err

@@ -16,7 +16,8 @@ import (
 // statementCounter counts statements.
 type statementCounter struct{ n atomic.Int32 }
 
-func (c *statementCounter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+func (c *statementCounter) TraceQueryStart(ctx context.Context, _ *pgx.Conn,
+	_ pgx.TraceQueryStartData) context.Context {
 	c.n.Add(1)
 	return ctx
 }

@@ -93,7 +93,8 @@ func TestFrozenServer(t *testing.T) {
 	through, stop := interfere(t, address, silence)
 	s := open(t, through, postgres.Options{Timeout: 3 * time.Second})
 	outcomes, err := s.CreatePlants(t.Context(), creations(1))
-	if herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "may or may not") || outcomes != nil {
+	if herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "may or may not") ||
+		outcomes != nil {
 		t.Errorf("got %+v, %v", outcomes, err)
 	}
 	stop() // closing would wait for a response as well
@@ -142,13 +143,15 @@ func TestBusy(t *testing.T) {
 	address := cluster.Database(t)
 	s := open(t, address, postgres.Options{LockTimeout: 50 * time.Millisecond})
 	other := connect(t, address)
-	for _, statement := range []string{"BEGIN", "SELECT 1 FROM totals FOR UPDATE", "SELECT 1 FROM catalogue FOR UPDATE"} {
+	for _, statement := range []string{"BEGIN", "SELECT 1 FROM totals FOR UPDATE",
+		"SELECT 1 FROM catalogue FOR UPDATE"} {
 		if _, err := other.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
 	outcomes, err := s.CreatePlants(t.Context(), creations(1))
-	if herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil || strings.Contains(herb.MessageOf(err), "may or may not") {
+	if herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil ||
+		strings.Contains(herb.MessageOf(err), "may or may not") {
 		t.Errorf("got %v, %v", outcomes, err)
 	}
 	if err := s.AddKey(t.Context(), herb.Key{ID: "ann"}); herb.CodeOf(err) != herb.CodeUnavailable {

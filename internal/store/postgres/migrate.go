@@ -76,7 +76,8 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		return s.renew(limited, db)
 	}
-	if have, err = s.apply(ctx, db); err != nil {
+	have, err = s.apply(ctx, db)
+	if err != nil {
 		return err
 	}
 	if latest := o.schema.Latest(); o.Upgraded != nil && have.Version > 0 && have.Version < latest {
@@ -88,10 +89,14 @@ func (s *Store) migrate(ctx context.Context) error {
 // readSchema returns the state of the schema, zero for a new database.
 func readSchema(ctx context.Context, db store.Tx) (have store.SchemaState, err error) {
 	var exists bool
-	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'schema_version' AND pg_table_is_visible(oid))").Scan(&exists)
+	err = db.QueryRowContext(ctx,
+		"SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'schema_version' AND pg_table_is_visible(oid))").Scan(
+		&exists)
 	if err == nil && !exists {
 		var tables int
-		err = db.QueryRowContext(ctx, store.SelectUnversioned("SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid)")).Scan(&tables)
+		err = db.QueryRowContext(ctx,
+			store.SelectUnversioned(
+				"SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid)")).Scan(&tables)
 		have.Unversioned = tables > 0
 		return have, err
 	}
@@ -138,7 +143,8 @@ func (s *Store) apply(ctx context.Context, db *sql.DB) (have store.SchemaState, 
 	if _, err := tx.ExecContext(ctx, takeLock); err != nil {
 		return have, err
 	}
-	if have, err = readSchema(ctx, tx); err != nil {
+	have, err = readSchema(ctx, tx)
+	if err != nil {
 		return have, err
 	}
 	missing, err := schema.Check(have, false)
@@ -252,9 +258,11 @@ func Inspect(ctx context.Context, address string) (i Inspection, err error) {
 	db := stdlib.OpenDB(*config.ConnConfig)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	have, err := readSchema(ctx, db)
-	if i.Version = have.Version; err == nil {
+	i.Version = have.Version
+	if err == nil {
 		var missing bool
-		if missing, err = schema.Check(have, false); err == nil && !missing {
+		missing, err = schema.Check(have, false)
+		if err == nil && !missing {
 			err = checkObjects(ctx, db, schema)
 		}
 	}

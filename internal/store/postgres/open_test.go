@@ -74,7 +74,8 @@ func TestOpen_unavailable(t *testing.T) {
 	u.RawQuery = query.Encode()
 	s := openLater(t, u.String(), postgres.Options{RetryBudget: time.Millisecond})
 	for range 2 {
-		if outcomes, err := s.CreatePlants(t.Context(), creations(1)); herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil {
+		if outcomes, err := s.CreatePlants(t.Context(), creations(1)); herb.CodeOf(err) != herb.CodeUnavailable ||
+			outcomes != nil {
 			t.Errorf("creating: got %v, %v", outcomes, err)
 		}
 		if _, err := s.Keys(t.Context()); herb.CodeOf(err) != herb.CodeUnavailable {
@@ -110,13 +111,15 @@ func TestPool(t *testing.T) {
 	}
 	begun.Wait()
 	ended.Go(func() {
-		if err := created(s.CreatePlants(t.Context(), creations(1))); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		if err := created(s.CreatePlants(t.Context(), creations(1))); err != nil &&
+			herb.CodeOf(err) != herb.CodeInvalid {
 			t.Error(err)
 		}
 	})
 	for waiting := 0; waiting < most; {
-		must.NoError(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
-			"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
+		must.NoError(t, watcher.QueryRow(t.Context(),
+			"SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
+				"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
 		if waiting > most {
 			t.Fatalf("%d concurrent connections; want at most %d", waiting, most)
 		}
@@ -152,7 +155,8 @@ func TestOpen_newer(t *testing.T) {
 			"Ping":    {old.Ping(t.Context()), herb.CodeUnavailable},
 		} {
 			m := herb.MessageOf(tt.err)
-			if herb.CodeOf(tt.err) != tt.code || !strings.Contains(m, "version 98") || !strings.Contains(m, "versions up to") {
+			if herb.CodeOf(tt.err) != tt.code || !strings.Contains(m, "version 98") ||
+				!strings.Contains(m, "versions up to") {
 				t.Errorf("%s: got %v; want the code %q and both versions named", call, tt.err, tt.code)
 			}
 		}
@@ -203,8 +207,10 @@ func TestDiskFull(t *testing.T) {
 		run(t, address, "CREATE TRIGGER full_disk BEFORE INSERT ON "+table+" EXECUTE FUNCTION disk_full()")
 	}
 	_, err := s.CreatePlants(t.Context(), creations(1))
-	for what, err := range map[string]error{"creating": err, "ping": s.Ping(t.Context()), "ping again": s.Ping(t.Context())} {
-		if herb.CodeOf(err) != herb.CodeUnavailable || herb.MessageOf(err) != "the database cannot be written: disk full" {
+	for what, err := range map[string]error{"creating": err, "ping": s.Ping(t.Context()),
+		"ping again": s.Ping(t.Context())} {
+		if herb.CodeOf(err) != herb.CodeUnavailable ||
+			herb.MessageOf(err) != "the database cannot be written: disk full" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -226,7 +232,8 @@ func TestInspect(t *testing.T) {
 		must.NoError(t, err)
 		return i
 	}
-	if i := inspect(); i.Version != 0 || i.Latest == 0 || i.Server == "" || i.ReadOnly || i.ClockOffset.Abs() > time.Second+i.Accuracy {
+	if i := inspect(); i.Version != 0 || i.Latest == 0 || i.Server == "" || i.ReadOnly ||
+		i.ClockOffset.Abs() > time.Second+i.Accuracy {
 		t.Errorf("a new database: %+v", i)
 	}
 	if i := inspect(); i.Version != 0 {
@@ -237,10 +244,12 @@ func TestInspect(t *testing.T) {
 		t.Errorf("a migrated database: %+v", i)
 	}
 	run(t, address, "UPDATE schema_version SET needs = 999")
-	if _, err := postgres.Inspect(t.Context(), address); err == nil || !strings.Contains(err.Error(), "use a newer herbarium") {
+	if _, err := postgres.Inspect(t.Context(), address); err == nil ||
+		!strings.Contains(err.Error(), "use a newer herbarium") {
 		t.Errorf("a newer database: got %v", err)
 	}
-	if i, err := postgres.Inspect(t.Context(), address+"&options=-c%20default_transaction_read_only%3Don"); err == nil || !i.ReadOnly {
+	if i, err := postgres.Inspect(t.Context(),
+		address+"&options=-c%20default_transaction_read_only%3Don"); err == nil || !i.ReadOnly {
 		t.Errorf("a read-only database: %+v, error %v", i, err)
 	}
 	if _, err := postgres.Inspect(t.Context(), strings.Replace(address, "/", "/no_such_", 1)); err == nil {

@@ -30,7 +30,8 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 		defer cancel()
 		return s.onConn(ctx, func(ctx context.Context, conn *sql.Conn, answered func()) (err error) {
 			now, tx := s.options.Now(), numbered{conn, []any{pgx.QueryExecModeExec}, answered}
-			if b, err = store.PlanBatch(ctx, tx, creations, now); err != nil {
+			b, err = store.PlanBatch(ctx, tx, creations, now)
+			if err != nil {
 				return err
 			}
 			// An attempt that is committed later has IDs in common with b, and makes the statement
@@ -93,7 +94,8 @@ func insertBatch(ctx context.Context, conn *sql.Conn, b store.Batch, now time.Ti
 		credentials, keys = append(credentials, k.Credential), append(keys, k.Key)
 		bodies, positions = append(bodies, k.Body[:]), append(positions, int64(k.Plant))
 	}
-	_, err := conn.ExecContext(ctx, insertPlants, pgx.QueryExecModeExec, int64(len(ids)), b.Number, ids, names, tags, given,
+	_, err := conn.ExecContext(ctx, insertPlants, pgx.QueryExecModeExec, int64(len(ids)), b.Number, ids, names,
+		tags, given,
 		now.UnixMicro(), credentials, keys, bodies, positions)
 	if isTaken(err) {
 		return errors.Join(errTaken, err)

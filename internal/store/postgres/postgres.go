@@ -42,8 +42,10 @@ type Options struct {
 	RetryBudget time.Duration // how long transient failures are retried; 0 means 2 seconds
 	// Timeout limits a whole call, even if the database does not respond; a commit that has begun
 	// gets the same time again. 0 means 15 seconds.
-	Timeout          time.Duration
-	MigrationTimeout time.Duration    // of schema migrations, including the wait for another node that applies them; 0 means 10 minutes
+	Timeout time.Duration
+	// of schema migrations, including the wait for another node that applies them; 0 means 10
+	// minutes
+	MigrationTimeout time.Duration
 	Now              func() time.Time // nil means time.Now
 	// KeepSchema fails, instead of creating or upgrading tables, if the schema is not one that this
 	// program can use.
@@ -103,7 +105,8 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 
 func open(ctx context.Context, config *pgxpool.Config, o Options) (_ *Store, err error) {
 	if o.schema == nil {
-		if o.schema, err = currentSchema(); err != nil {
+		o.schema, err = currentSchema()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +152,8 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 			"write it like postgres://user:password@host:5432/database?sslmode=verify-full", err)
 	}
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	config.ConnConfig.DialFunc = dial.New(config.ConnConfig.ConnectTimeout).DialContext       // also limits requests to cancel
+	// also limits requests to cancel
+	config.ConnConfig.DialFunc = dial.New(config.ConnConfig.ConnectTimeout).DialContext
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // see onConn
 	for name, value := range map[string]string{
 		"application_name":                    "herbarium",

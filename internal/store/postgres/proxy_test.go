@@ -118,7 +118,8 @@ func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 	})
 	wg.Go(func() {
 		pass(client, server, func(sent []byte) bool {
-			if bytes.Contains(sent, []byte("commit\x00")) || bytes.Contains(sent, []byte("INSERT INTO plants")) { // commits itself
+			// commits itself
+			if bytes.Contains(sent, []byte("commit\x00")) || bytes.Contains(sent, []byte("INSERT INTO plants")) {
 				p.once.Do(func() { interfering.Store(p.mode != none) })
 			}
 			return !lost() && (!interfering.Load() || p.mode == cutAfter)

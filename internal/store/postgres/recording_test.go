@@ -19,7 +19,8 @@ import (
 
 // step is a statement of a recorded program.
 type step struct {
-	Other   string      `json:"other,omitempty"` // task of the concurrent program that sent it; empty for the recorded program
+	// task of the concurrent program that sent it; empty for the recorded program
+	Other   string      `json:"other,omitempty"`
 	SQL     string      `json:"sql"`
 	Args    []arg       `json:"args,omitempty"`
 	Columns []string    `json:"columns,omitempty"` // the name and the type of each
@@ -49,7 +50,8 @@ func argTypes() map[string]reflect.Type {
 func newArg(v any) (arg, error) {
 	if valuer, ok := v.(driver.Valuer); ok {
 		var err error
-		if v, err = valuer.Value(); err != nil {
+		v, err = valuer.Value()
+		if err != nil {
 			return arg{}, err
 		}
 	}

@@ -57,7 +57,8 @@ func TestUpgrade_inUse(t *testing.T) {
 	must.NoError(t, err)
 
 	var upgrades []int
-	_, err = openSchema(t, address, nextSchema(t, 1), postgres.Options{Upgraded: func(from, to int) { upgrades = append(upgrades, from, to) }})
+	_, err = openSchema(t, address, nextSchema(t, 1),
+		postgres.Options{Upgraded: func(from, to int) { upgrades = append(upgrades, from, to) }})
 	must.NoError(t, err)
 	if len(upgrades) != 2 || upgrades[0] != 6 || upgrades[1] != 7 {
 		t.Errorf("reported upgrades %v", upgrades)
@@ -90,7 +91,8 @@ func TestUpgrade_ended(t *testing.T) {
 			late, err := postgres.Open(t.Context(), address, postgres.Options{})
 			must.NoError(t, err)
 			must.CloseAfter(t, late)
-			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 7", "up to 6", "use a newer herbarium")
+			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 7", "up to 6",
+				"use a newer herbarium")
 		})
 	}
 }
@@ -155,7 +157,8 @@ func TestObjects(t *testing.T) {
 	}
 	want, err := os.ReadFile("schema.txt")
 	if err != nil || got != string(want) {
-		t.Errorf("a new database has other objects than schema.txt; run 'go test ./internal/store/postgres -run TestObjects -update': %v\n%s", err, got)
+		t.Errorf("a new database has other objects than schema.txt; run 'go test ./internal/store/postgres -run "+
+			"TestObjects -update': %v\n%s", err, got)
 	}
 }
 

@@ -30,6 +30,7 @@ func TestServing(t *testing.T) {
 	must.NoError(t, a.SetServing(t.Context(), true))
 	run(t, address, "UPDATE programs SET seen = seen - interval '31 seconds' WHERE serving")
 	want("it was killed", b, false)
-	run(t, address, "INSERT INTO programs (id, schema_version, name, seen) VALUES ('old', 1, 'a server of 0.9.0', now())")
+	run(t, address, "INSERT INTO programs (id, schema_version, name, seen) VALUES ('old', 1, 'a server of 0.9.0', "+
+		"now())")
 	want("one of an earlier release", b, true)
 }

@@ -36,7 +36,8 @@ func testReadOnly(t *testing.T, address string) {
 	for s.Migrate(t.Context()) != nil || len(list(t, s)) == 0 { // until the standby has caught up
 	}
 	_, err := s.CreatePlants(t.Context(), []store.Creation{plant(2, "Rose", "", "")})
-	if herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "target_session_attrs=read-write") {
+	if herb.CodeOf(err) != herb.CodeUnavailable ||
+		!strings.Contains(herb.MessageOf(err), "target_session_attrs=read-write") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -47,13 +48,15 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 	ctx := t.Context()
 	late := openLater(t, address, postgres.Options{Timeout: time.Second})
 	calls := map[string]func() error{
-		"CreatePlants": func() error { return created(s.CreatePlants(ctx, []store.Creation{plant(2, "Rose", "", "")})) },
-		"List":         func() error { _, err := s.ReadPlants(ctx, 0, 1); return err },
-		"Keys":         func() error { _, err := s.Keys(ctx); return err },
-		"AddKey":       func() error { return s.AddKey(ctx, herb.Key{ID: "ann"}) },
-		"Ping":         func() error { return s.Ping(ctx) },
-		"first use":    func() error { return late.Ping(ctx) },
-		"Migrate":      func() error { return late.Migrate(ctx) },
+		"CreatePlants": func() error {
+			return created(s.CreatePlants(ctx, []store.Creation{plant(2, "Rose", "", "")}))
+		},
+		"List":      func() error { _, err := s.ReadPlants(ctx, 0, 1); return err },
+		"Keys":      func() error { _, err := s.Keys(ctx); return err },
+		"AddKey":    func() error { return s.AddKey(ctx, herb.Key{ID: "ann"}) },
+		"Ping":      func() error { return s.Ping(ctx) },
+		"first use": func() error { return late.Ping(ctx) },
+		"Migrate":   func() error { return late.Migrate(ctx) },
 	}
 	must.NoError(t, calls["Keys"]()) // a connection is open
 	primary.Freeze(t)
@@ -73,7 +76,8 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 	must.NoError(t, s.Ping(ctx)) // as a server does periodically; until then other calls fail fast
 	must.NoError(t, s.Available())
 	for name, call := range calls {
-		if err := call(); err != nil && herb.CodeOf(err) != herb.CodeInvalid { // CodeInvalid: an earlier attempt succeeded
+		// CodeInvalid: an earlier attempt succeeded
+		if err := call(); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("%s, afterwards: %v", name, err)
 		}
 	}

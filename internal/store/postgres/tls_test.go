@@ -46,8 +46,9 @@ func newAuthority(t *testing.T, name string) *authority {
 func (a *authority) server(t *testing.T) (certificate, key []byte) {
 	t.Helper()
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "database"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "database"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage:    x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	_, k, certificate := sign(t, template, a)
@@ -89,18 +90,26 @@ func TestMigrate_rejected(t *testing.T) {
 		code   herb.Code // empty if it works
 		wants  []string
 	}{
-		"nothing wrong":     {},
-		"another authority": {map[string]string{"sslrootcert": wrong.file}, herb.CodeInvalid, []string{"certificate", "authority", "sslrootcert"}},
-		"another host":      {map[string]string{"host": "localhost"}, herb.CodeInvalid, []string{"certificate", "localhost"}},
+		"nothing wrong": {},
+		"another authority": {map[string]string{"sslrootcert": wrong.file}, herb.CodeInvalid,
+			[]string{"certificate", "authority", "sslrootcert"}},
+		"another host": {map[string]string{"host": "localhost"}, herb.CodeInvalid,
+			[]string{"certificate", "localhost"}},
 		"authority alone": {
-			map[string]string{"sslmode": "verify-ca", "sslrootcert": wrong.file}, herb.CodeInvalid, []string{"certificate", "sslrootcert"},
+			map[string]string{"sslmode": "verify-ca", "sslrootcert": wrong.file}, herb.CodeInvalid,
+			[]string{"certificate", "sslrootcert"},
 		},
-		"no TLS":           {map[string]string{"sslmode": "disable"}, herb.CodeInvalid, []string{"postgres", "no encryption"}},
-		"wrong password":   {map[string]string{"password": "wrong-horse"}, herb.CodeInvalid, []string{`user "postgres"`, "check the user and the password"}},
-		"no such user":     {map[string]string{"user": "ann"}, herb.CodeInvalid, []string{`user "ann"`}},
-		"no such database": {map[string]string{"dbname": "none"}, herb.CodeInvalid, []string{`no database "none"`, "create it"}},
-		"no right":         {map[string]string{"user": "guest"}, herb.CodeInvalid, []string{`"guest" may not`, "own the database"}},
-		"no server":        {map[string]string{"host": "/nowhere"}, herb.CodeUnavailable, []string{"/nowhere", "check that it runs"}},
+		"no TLS": {map[string]string{"sslmode": "disable"}, herb.CodeInvalid,
+			[]string{"postgres", "no encryption"}},
+		"wrong password": {map[string]string{"password": "wrong-horse"}, herb.CodeInvalid,
+			[]string{`user "postgres"`, "check the user and the password"}},
+		"no such user": {map[string]string{"user": "ann"}, herb.CodeInvalid, []string{`user "ann"`}},
+		"no such database": {map[string]string{"dbname": "none"}, herb.CodeInvalid,
+			[]string{`no database "none"`, "create it"}},
+		"no right": {map[string]string{"user": "guest"}, herb.CodeInvalid,
+			[]string{`"guest" may not`, "own the database"}},
+		"no server": {map[string]string{"host": "/nowhere"}, herb.CodeUnavailable,
+			[]string{"/nowhere", "check that it runs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			query := u.Query()
@@ -131,7 +140,8 @@ func TestMigrate_rejected(t *testing.T) {
 				}
 			}
 			err = s.Ping(t.Context())
-			if herb.CodeOf(err) != herb.CodeUnavailable || strings.Contains(herb.MessageOf(err), tt.wants[0]) || strings.Contains(err.Error(), "-horse") {
+			if herb.CodeOf(err) != herb.CodeUnavailable || strings.Contains(herb.MessageOf(err), tt.wants[0]) ||
+				strings.Contains(err.Error(), "-horse") {
 				t.Errorf("a call: got %v", err)
 			}
 		})

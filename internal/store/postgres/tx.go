@@ -115,7 +115,8 @@ func (s *Store) write(ctx context.Context, what string, do func(context.Context,
 		return s.inTx(ctx, o, func(ctx context.Context, tx store.Tx) error {
 			// With read committed, each statement after the lock sees everything that earlier
 			// holders of the lock committed.
-			if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue FOR UPDATE").Scan(new(int64)); err != nil {
+			if err := tx.QueryRowContext(ctx,
+				"SELECT generation FROM catalogue FOR UPDATE").Scan(new(int64)); err != nil {
 				return err
 			}
 			return do(ctx, tx)

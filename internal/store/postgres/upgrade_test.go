@@ -139,18 +139,21 @@ func TestUpgrade_drafts(t *testing.T) {
 	const stored, receiving = "draft-00000000-aaaaaaaaaaaaaaaaaaaaaaaaaa", "draft-00000000-bbbbbbbbbbbbbbbbbbbbbbbbbb"
 	content := []byte(`{"ref":"shop/stock","owner":"ann","name":"Ä\u0000.csv"}`) // text of PostgreSQL has no U+0000
 	for id, isRunning := range map[string]bool{stored: false, receiving: true, "publish": false} {
-		must.NoError(t, old.AddPublish(t.Context(), store.Publish{ID: id, Running: isRunning, Updated: noon(), Content: content}, time.Time{}))
+		must.NoError(t, old.AddPublish(t.Context(), store.Publish{ID: id, Running: isRunning, Updated: noon(),
+			Content: content}, time.Time{}))
 	}
 	must.NoError(t, old.Close())
 	s := open(t, address, postgres.Options{})
 	drafts, err := s.Drafts(t.Context(), "ann", time.Time{})
 	must.NoError(t, err)
-	if diff := cmp.Diff([]store.Draft{{ID: stored, Owner: "ann", Stored: true, Updated: noon(), Content: content}}, drafts); diff != "" {
+	if diff := cmp.Diff([]store.Draft{{ID: stored, Owner: "ann", Stored: true, Updated: noon(), Content: content}},
+		drafts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	ids, err := s.DraftIDs(t.Context(), time.Time{})
 	slices.Sort(ids)
-	if err != nil || !slices.Equal(ids, []string{stored, receiving}) { // the file of the other one may be stored by an earlier release
+	// the file of the other one may be stored by an earlier release
+	if err != nil || !slices.Equal(ids, []string{stored, receiving}) {
 		t.Errorf("%v, %v", ids, err)
 	}
 }
@@ -201,7 +204,8 @@ func recordVersion(t *testing.T, version int) {
 	}
 	conn := connect(t, again)
 	for i := range r.steps {
-		if r.steps[i], err = r.steps[i].play(t.Context(), conn); err != nil {
+		r.steps[i], err = r.steps[i].play(t.Context(), conn)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -231,12 +235,15 @@ func otherTasks(t *testing.T, s *postgres.Store) map[string]func() {
 	ctx := t.Context()
 	return map[string]func(){
 		"creates": func() {
-			must.NoError(t, created(s.CreatePlants(ctx, []store.Creation{plant(100, "Lady fern", "shade", "k100"), plant(101, "Rose", "", "")})))
+			must.NoError(t, created(
+				s.CreatePlants(ctx, []store.Creation{plant(100, "Lady fern", "shade", "k100"),
+					plant(101, "Rose", "", "")})))
 		},
 		"publishes": func() {
 			add(t, s, dataset("others", "o1"), "")
 			add(t, s, dataset("prices", "o2"), "v2")
-			must.NoError(t, s.AddKey(ctx, herb.Key{ID: "other", Name: "Other", Scopes: []herb.Scope{"data:read"}, Created: noon()}))
+			must.NoError(t, s.AddKey(ctx, herb.Key{ID: "other", Name: "Other", Scopes: []herb.Scope{"data:read"},
+				Created: noon()}))
 		},
 	}
 }
@@ -262,11 +269,13 @@ func created(outcomes []store.Outcome, err error) error {
 func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
 	ctx := t.Context()
 	must.NoError(t, s.Ping(ctx))
-	first := []store.Creation{plant(1, "Tree fern", "sun", "k1"), plant(2, "Ångström fern", "", ""), plant(3, "Moss", "shade", "k3")}
+	first := []store.Creation{plant(1, "Tree fern", "sun", "k1"), plant(2, "Ångström fern", "", ""),
+		plant(3, "Moss", "shade", "k3")}
 	must.NoError(t, created(s.CreatePlants(ctx, first)))
 	other("creates")
 	outcomes, err := s.CreatePlants(ctx, []store.Creation{
-		plant(1, "Tree fern", "sun", "k1"), plant(2, "Taken", "", ""), plant(100, "Lady fern", "shade", "k100"), plant(4, "Fern", "", "k4"),
+		plant(1, "Tree fern", "sun", "k1"), plant(2, "Taken", "", ""), plant(100, "Lady fern", "shade", "k100"),
+		plant(4, "Fern", "", "k4"),
 	})
 	must.NoError(t, err)
 	if !outcomes[0].Replayed || outcomes[1].Err == nil || !outcomes[2].Replayed || outcomes[3].Err != nil {
@@ -283,7 +292,8 @@ func publishOverHTTP(t *testing.T, s *postgres.Store) {
 	p := store.Publish{ID: "p1", Running: true, Updated: noon(), Content: []byte(`{"state":"reading"}`)}
 	must.NoError(t, s.AddPublish(ctx, p, noon().Add(-time.Hour)))
 	must.NoError(t, s.UpdatePublish(ctx, p))
-	_, err := s.EndPublish(ctx, store.Publish{ID: "p1", Updated: noon(), Content: []byte(`{"state":"failed"}`)}, noon(), nil)
+	_, err := s.EndPublish(ctx, store.Publish{ID: "p1", Updated: noon(), Content: []byte(`{"state":"failed"}`)},
+		noon(), nil)
 	must.NoError(t, err)
 	_, err = s.Publish(ctx, "p1")
 	must.NoError(t, err)
@@ -292,7 +302,8 @@ func publishOverHTTP(t *testing.T, s *postgres.Store) {
 func keysAndSourceErrors(t *testing.T, s *postgres.Store) {
 	ctx := t.Context()
 	for _, id := range []string{"ann", "bob"} {
-		must.NoError(t, s.AddKey(ctx, herb.Key{ID: id, Name: "Somebody", Scopes: []herb.Scope{"plants:write"}, Created: noon(), Expires: noon()}))
+		must.NoError(t, s.AddKey(ctx, herb.Key{ID: id, Name: "Somebody", Scopes: []herb.Scope{"plants:write"},
+			Created: noon(), Expires: noon()}))
 	}
 	must.NoError(t, s.RevokeKey(ctx, "bob", noon()))
 	must.NoError(t, s.TouchKeys(ctx, map[string]time.Time{"ann": noon()}))
@@ -313,7 +324,8 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	add(t, s, dataset("prices", "v2"), "v1")
 	other("publishes")
 	add(t, s, dataset("gone", "g1"), "")
-	if _, err := s.AddVersion(ctx, dataset("prices", "v3"), "v2", herb.Keep{Versions: 2}, time.Now()); !errors.Is(err, store.ErrSuperseded) {
+	if _, err := s.AddVersion(ctx, dataset("prices", "v3"), "v2", herb.Keep{Versions: 2}, time.Now()); !errors.Is(err,
+		store.ErrSuperseded) {
 		t.Fatalf("got %v", err)
 	}
 	_, err := s.AddVersion(ctx, dataset("prices", "v3"), "o2", herb.Keep{Versions: 3}, time.Now())
@@ -371,7 +383,8 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	for _, t := range sourceErrors {
 		got = append(got, t.Path)
 	}
-	if diff := cmp.Diff("ann bob other, others o1, prices v2, v3 o2 v2, b.csv", strings.Join(got, " "), cmp.Comparer(sameWords)); diff != "" {
+	if diff := cmp.Diff("ann bob other, others o1, prices v2, v3 o2 v2, b.csv", strings.Join(got, " "),
+		cmp.Comparer(sameWords)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -384,8 +397,10 @@ func sameWords(a, b string) bool {
 // columns returns the columns of all tables.
 func columns(t *testing.T, address string) map[string][]string {
 	t.Helper()
-	rows, err := connect(t, address).Query(t.Context(), "SELECT table_name, array_agg(column_name::text ORDER BY ordinal_position) "+
-		"FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT IN ('schema_version', 'programs', 'write_probe') GROUP BY table_name")
+	rows, err := connect(t, address).Query(t.Context(),
+		"SELECT table_name, array_agg(column_name::text ORDER BY ordinal_position) "+
+			"FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT IN ('schema_version', "+
+			"'programs', 'write_probe') GROUP BY table_name")
 	must.NoError(t, err)
 	tables := map[string][]string{}
 	var table string
@@ -403,7 +418,8 @@ func columns(t *testing.T, address string) map[string][]string {
 func commonColumns(before, after map[string][]string) map[string][]string {
 	common := map[string][]string{}
 	for table, names := range before {
-		kept := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(after[table], name) })
+		kept := slices.DeleteFunc(slices.Clone(names),
+			func(name string) bool { return !slices.Contains(after[table], name) })
 		if len(kept) > 0 {
 			common[table+"("+strings.Join(kept, ", ")+")"] = nil
 		}

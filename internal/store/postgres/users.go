@@ -24,7 +24,8 @@ const (
 // migration sees the row, or the program sees the result of the migration if it reads the schema
 // afterwards. The commit waits neither for the disk nor for standbys, because a lost registration
 // is repeated.
-const addProgram = "WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(" + lockKey + "), " + noWait + "), " +
+const addProgram = "WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(" + lockKey + "), " +
+	noWait + "), " +
 	"stale AS (DELETE FROM programs WHERE seen < now() - interval '1 day') " +
 	"INSERT INTO programs (id, schema_version, name, seen) SELECT $1, $2, $3, clock_timestamp() FROM locked " +
 	"ON CONFLICT (id) DO UPDATE SET seen = excluded.seen"
@@ -38,7 +39,8 @@ func (s *Store) register(ctx context.Context, db store.Tx) error {
 	if err != nil {
 		host = "unknown host"
 	}
-	_, err = db.ExecContext(ctx, addProgram, s.id, s.options.schema.Latest(), fmt.Sprintf("process %d on %s", os.Getpid(), host))
+	_, err = db.ExecContext(ctx, addProgram, s.id, s.options.schema.Latest(),
+		fmt.Sprintf("process %d on %s", os.Getpid(), host))
 	if codeOf(err) == readOnlyTransaction {
 		return nil
 	}
@@ -92,7 +94,8 @@ func (s *Store) unregister() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, _ = s.db.ExecContext(ctx, "WITH off AS MATERIALIZED (SELECT "+noWait+") DELETE FROM programs USING off WHERE id = $1", s.id)
+	_, _ = s.db.ExecContext(ctx, "WITH off AS MATERIALIZED (SELECT "+noWait+
+		") DELETE FROM programs USING off WHERE id = $1", s.id)
 }
 
 // olderUsers describes the programs with a schema version below needs that use the database. It is

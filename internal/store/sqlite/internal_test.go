@@ -62,7 +62,8 @@ func TestRead_canceled(t *testing.T) {
 	}()
 	err := s.read(ctx, "counting", func(ctx context.Context, tx store.Tx) error {
 		close(began)
-		rows, err := tx.QueryContext(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+		rows, err := tx.QueryContext(ctx,
+			"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
 		if err != nil {
 			return err
 		}
@@ -131,7 +132,8 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("creating with space again: %v", err)
 	}
 	var rows int
-	if err := s.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM write_probe").Scan(&rows); err != nil || rows != 0 {
+	if err := s.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM write_probe").Scan(&rows); err != nil ||
+		rows != 0 {
 		t.Errorf("the probe leaves %d rows, %v", rows, err)
 	}
 }

@@ -54,7 +54,8 @@ func (s *Store) migrate(ctx context.Context, path string) (have store.SchemaStat
 		if missing, err := schema.Check(have, false); err != nil || !missing {
 			return err
 		}
-		if older, err = excludeOlder(path, schema.Needs()); err != nil {
+		older, err = excludeOlder(path, schema.Needs())
+		if err != nil {
 			return err
 		}
 		if older.users != "" {
@@ -89,7 +90,8 @@ func readSchema(ctx context.Context, tx store.Tx) (have store.SchemaState, err e
 	var tables int
 	err = tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'").Scan(&tables)
 	if err == nil && tables == 0 {
-		err = tx.QueryRowContext(ctx, store.SelectUnversioned("SELECT name FROM sqlite_schema WHERE type = 'table'")).Scan(&tables)
+		err = tx.QueryRowContext(ctx,
+			store.SelectUnversioned("SELECT name FROM sqlite_schema WHERE type = 'table'")).Scan(&tables)
 		have.Unversioned = tables > 0
 		return have, err
 	}
@@ -122,11 +124,13 @@ func Inspect(ctx context.Context, path string) (i Inspection, err error) {
 	have, err := readSchema(ctx, db)
 	if err == nil {
 		var missing bool
-		if missing, err = schema.Check(have, false); err == nil && !missing {
+		missing, err = schema.Check(have, false)
+		if err == nil && !missing {
 			err = checkObjects(ctx, db, schema)
 		}
 	}
-	if i.Version = have.Version; err != nil {
+	i.Version = have.Version
+	if err != nil {
 		return i, mapError("opening the database "+path, err)
 	}
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&i.Damage); err != nil {

@@ -26,7 +26,8 @@ func TestObjects(t *testing.T) {
 	must.CloseAfter(t, db)
 	schema, err := currentSchema()
 	must.NoError(t, err)
-	must.NoError(t, inTx(t.Context(), db, func(tx *sql.Tx) error { return schema.Apply(t.Context(), tx, store.SchemaState{}) }))
+	must.NoError(t, inTx(t.Context(), db,
+		func(tx *sql.Tx) error { return schema.Apply(t.Context(), tx, store.SchemaState{}) }))
 	rows, err := db.QueryContext(t.Context(), selectObjects)
 	must.NoError(t, err)
 	defer rows.Close()
@@ -42,7 +43,8 @@ func TestObjects(t *testing.T) {
 		return
 	}
 	if got.String() != objects {
-		t.Errorf("a new database has other objects than schema.txt; run 'go test ./internal/store/sqlite -run TestObjects -update':\n%s", got.String())
+		t.Errorf("a new database has other objects than schema.txt; run 'go test ./internal/store/sqlite -run "+
+			"TestObjects -update':\n%s", got.String())
 	}
 }
 
@@ -105,18 +107,22 @@ func TestOpen_drafts(t *testing.T) {
 	must.NoError(t, err)
 	now := time.UnixMicro(1_800_000_000_000_000).UTC()
 	const content = `{"ref":"shop/stock","owner":"ann","name":"Ä\u0000.csv"}`
-	for id, isRunning := range map[string]bool{"draft-00000000-aaaaaaaaaaaaaaaaaaaaaaaaaa": false, "draft-00000000-bbbbbbbbbbbbbbbbbbbbbbbbbb": true, "publish": false} {
-		must.NoError(t, old.AddPublish(t.Context(), store.Publish{ID: id, Running: isRunning, Updated: now, Content: []byte(content)}, time.Time{}))
+	for id, isRunning := range map[string]bool{"draft-00000000-aaaaaaaaaaaaaaaaaaaaaaaaaa": false,
+		"draft-00000000-bbbbbbbbbbbbbbbbbbbbbbbbbb": true, "publish": false} {
+		must.NoError(t, old.AddPublish(t.Context(), store.Publish{ID: id, Running: isRunning, Updated: now,
+			Content: []byte(content)}, time.Time{}))
 	}
 	must.NoError(t, old.Close())
 	s, err := Open(t.Context(), path, Options{})
 	must.NoError(t, err)
 	must.CloseAfter(t, s)
 	drafts, err := s.Drafts(t.Context(), "ann", time.Time{})
-	if err != nil || len(drafts) != 1 || drafts[0].ID[15] != 'a' || !drafts[0].Stored || !drafts[0].Updated.Equal(now) || string(drafts[0].Content) != content {
+	if err != nil || len(drafts) != 1 || drafts[0].ID[15] != 'a' || !drafts[0].Stored ||
+		!drafts[0].Updated.Equal(now) || string(drafts[0].Content) != content {
 		t.Errorf("%+v, %v", drafts, err)
 	}
-	if ids, err := s.DraftIDs(t.Context(), time.Time{}); err != nil || len(ids) != 2 { // the file of the other one may be stored by an earlier release
+	// the file of the other one may be stored by an earlier release
+	if ids, err := s.DraftIDs(t.Context(), time.Time{}); err != nil || len(ids) != 2 {
 		t.Errorf("%v, %v", ids, err)
 	}
 }

@@ -76,7 +76,8 @@ func TestUpgrade_inUse(t *testing.T) {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if old, err = Open(t.Context(), path, Options{KeepSchema: true}); err != nil {
+	old, err = Open(t.Context(), path, Options{KeepSchema: true})
+	if err != nil {
 		t.Fatalf("the old program opens a compatible schema: %v", err)
 	}
 	if err := old.Close(); err != nil {

@@ -85,10 +85,12 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 			err = errors.Join(mapError("opening the database "+path, err), s.Close())
 		}
 	}()
-	if s.users, err = register(path, o.schema.Latest()); err != nil {
+	s.users, err = register(path, o.schema.Latest())
+	if err != nil {
 		return nil, err
 	}
-	if s.writer, err = connect(path, 0, url.Values{"_txlock": {"immediate"}}); err != nil {
+	s.writer, err = connect(path, 0, url.Values{"_txlock": {"immediate"}})
+	if err != nil {
 		return nil, err
 	}
 	s.writer.SetMaxOpenConns(1)
@@ -105,7 +107,8 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if latest := o.schema.Latest(); o.Upgraded != nil && had.Version > 0 && had.Version < latest {
 		o.Upgraded(had.Version, latest)
 	}
-	if s.reader, err = connect(path, o.BusyTimeout, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}}); err != nil {
+	s.reader, err = connect(path, o.BusyTimeout, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}})
+	if err != nil {
 		return nil, err
 	}
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
@@ -223,7 +226,8 @@ func Quiesce(ctx context.Context, path string) error {
 		return err
 	}
 	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err = errors.Join(err, db.Close()); err != nil { // closing the last connection removes the log
+	err = errors.Join(err, db.Close())
+	if err != nil { // closing the last connection removes the log
 		return mapError("closing the database "+path, err)
 	}
 	if _, err := os.Stat(path + "-wal"); err == nil {
@@ -238,7 +242,8 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 	var b store.Batch
 	if err := s.write(ctx, "creating plants", func(ctx context.Context, tx store.Tx) (err error) {
 		now := s.options.Now()
-		if b, err = store.PlanBatch(ctx, tx, creations, now); err != nil {
+		b, err = store.PlanBatch(ctx, tx, creations, now)
+		if err != nil {
 			return err
 		}
 		return b.Insert(ctx, tx, now)
@@ -331,7 +336,8 @@ func isBusy(err error) bool {
 // to clients. It is empty for other errors.
 func diskFault(err error) string {
 	switch code := primaryCode(err); {
-	case code == sqlite3.SQLITE_FULL, isSharedMemoryFull(err), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case code == sqlite3.SQLITE_FULL, isSharedMemoryFull(err), errors.Is(err, syscall.ENOSPC),
+		errors.Is(err, syscall.EDQUOT):
 		return "the database cannot be written: disk full"
 	case code == sqlite3.SQLITE_READONLY, errors.Is(err, syscall.EROFS):
 		return "the database cannot be written: it is read-only"

@@ -62,7 +62,8 @@ func TestOpen_noFolder(t *testing.T) {
 func TestOpen_notADatabase(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")
-	if err := os.WriteFile(path, []byte(strings.Repeat("These are not the bytes of a database. ", 100)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Repeat("These are not the bytes of a database. ", 100)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := sqlite.Open(t.Context(), path, sqlite.Options{}); err == nil || !strings.Contains(err.Error(), path) {
@@ -93,7 +94,8 @@ func TestOpen_concurrent(t *testing.T) {
 	}
 	wg.Wait()
 	var plants int
-	if err := raw(t, path).QueryRowContext(t.Context(), "SELECT plants FROM totals").Scan(&plants); err != nil || plants != 8 {
+	if err := raw(t, path).QueryRowContext(t.Context(), "SELECT plants FROM totals").Scan(&plants); err != nil ||
+		plants != 8 {
 		t.Errorf("%d plants, %v", plants, err)
 	}
 }
@@ -104,7 +106,8 @@ func TestOpen_newer(t *testing.T) {
 	if err := openAndClose(t, path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := raw(t, path).ExecContext(t.Context(), "UPDATE schema_version SET version = 99, needs = 99"); err != nil {
+	if _, err := raw(t, path).ExecContext(t.Context(),
+		"UPDATE schema_version SET version = 99, needs = 99"); err != nil {
 		t.Fatal(err)
 	}
 	err := openAndClose(t, path)
@@ -147,7 +150,8 @@ func TestBusy(t *testing.T) {
 	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	if outcomes, err := s.CreatePlants(t.Context(), fern(1)); herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil {
+	if outcomes, err := s.CreatePlants(t.Context(), fern(1)); herb.CodeOf(err) != herb.CodeUnavailable ||
+		outcomes != nil {
 		t.Errorf("got %v, %v", outcomes, err)
 	}
 	if err := s.AddKey(t.Context(), herb.Key{ID: "ann"}); herb.CodeOf(err) != herb.CodeUnavailable {
@@ -187,8 +191,9 @@ func TestBusy_continuously(t *testing.T) {
 				continue // the other process has the lock for a moment
 			}
 			started()
-			_, err = conn.ExecContext(t.Context(), "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) "+
-				"SELECT count(*) FROM n; ROLLBACK")
+			_, err = conn.ExecContext(t.Context(),
+				"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) "+
+					"SELECT count(*) FROM n; ROLLBACK")
 		}
 		ended <- errors.Join(err, conn.Close())
 	}()

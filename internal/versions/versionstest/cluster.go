@@ -163,7 +163,8 @@ func (u *UnsteadyCatalogue) Changes(ctx context.Context, since int64) (store.Cha
 	return c, err
 }
 
-func (u *UnsteadyCatalogue) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
+func (u *UnsteadyCatalogue) Descriptions(ctx context.Context, versions []herb.LiveVersion,
+	details bool) ([]herb.Dataset, error) {
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}

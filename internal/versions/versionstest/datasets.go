@@ -28,7 +28,8 @@ func Named(n int) herb.Ref { return herb.Ref{Namespace: "shop", Name: fmt.Sprint
 func PublishAs(t testing.TB, l *Node, ref herb.Ref, n int) herb.Dataset {
 	t.Helper()
 	_, err := l.Publish(t.Context(), versions.Publication{
-		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: Fields}, Records: Numbers(n, nil), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}},
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: Fields}, Records: Numbers(n, nil),
+		PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -134,12 +135,14 @@ const SourceContent = "id,name\n1,Rose\n"
 func WithSource(n int) versions.Publication {
 	p := Publication(n)
 	p.Source = &versions.KeptSource{
-		Content: io.NewSectionReader(strings.NewReader(SourceContent), 0, int64(len(SourceContent))), Name: "plants.csv", SHA256: "abc",
+		Content: io.NewSectionReader(strings.NewReader(SourceContent), 0, int64(len(SourceContent))),
+		Name:    "plants.csv", SHA256: "abc",
 	}
 	return p
 }
 
 // Publication returns a publication with a number of records.
 func Publication(n int) versions.Publication {
-	return versions.Publication{Dataset: herb.Dataset{Ref: Prices, Fields: Fields}, Records: Numbers(n, nil), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}}
+	return versions.Publication{Dataset: herb.Dataset{Ref: Prices, Fields: Fields}, Records: Numbers(n, nil),
+		PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}}
 }

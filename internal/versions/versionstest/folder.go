@@ -73,7 +73,8 @@ func (s *SharedDir) Files(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if slices.Contains([]string{".segment", ".rebuilt", ".source", ".parquet", ".part", ".tmp"}, filepath.Ext(e.Name())) {
+		if slices.Contains([]string{".segment", ".rebuilt", ".source", ".parquet", ".part", ".tmp"},
+			filepath.Ext(e.Name())) {
 			out = append(out, e.Name())
 		}
 	}
@@ -97,7 +98,8 @@ func (StaticMutable) List(context.Context, *query.Request) (query.Page, error) {
 }
 
 func (StaticMutable) Stream(context.Context, *query.Request) (query.Stream, error) {
-	return query.Stream{Total: 1, Records: func(yield func([]byte, error) bool) { yield([]byte(`{"id":"1"}`), nil) }}, nil
+	return query.Stream{Total: 1, Records: func(yield func([]byte, error) bool) { yield([]byte(`{"id":"1"}`), nil) }},
+		nil
 }
 
 func (StaticMutable) Facets(context.Context, *query.FacetRequest) (query.Facets, error) {

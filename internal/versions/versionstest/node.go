@@ -51,7 +51,8 @@ type Node struct {
 // Open opens a library.
 func Open(c Catalogue, o Options) (*Node, error) {
 	opts := library.Options{
-		Dir: o.Dir, Plants: o.Plants, PlantsAccess: o.PlantsAccess, Now: o.Now, Log: o.Log, Program: o.Program, Memory: o.Memory, FS: o.FS,
+		Dir: o.Dir, Plants: o.Plants, PlantsAccess: o.PlantsAccess, Now: o.Now, Log: o.Log, Program: o.Program,
+		Memory: o.Memory, FS: o.FS,
 		OpenSize: o.OpenSize, SummarySize: o.SummarySize, CacheSize: o.CacheSize, Wait: o.Wait, Free: o.Free,
 	}
 	if o.Blobs != nil {
@@ -62,7 +63,8 @@ func Open(c Catalogue, o Options) (*Node, error) {
 		return nil, err
 	}
 	return &Node{l, versions.New(c, l, versions.Options{
-		Dir: o.Dir, Blobs: o.Blobs, Keep: herb.Keep{Versions: o.Keep, For: o.KeepFor}, Now: o.Now, Log: o.Log, Program: o.Program, Memory: o.Memory, FS: o.FS, Retention: o.Retention,
+		Dir: o.Dir, Blobs: o.Blobs, Keep: herb.Keep{Versions: o.Keep, For: o.KeepFor}, Now: o.Now, Log: o.Log,
+		Program: o.Program, Memory: o.Memory, FS: o.FS, Retention: o.Retention,
 	})}, nil
 }
 

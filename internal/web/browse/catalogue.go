@@ -80,9 +80,11 @@ func (p *cataloguePages) catalogue(w *httpapi.Page, r *http.Request) error {
 		w.SetPrivate()
 	}
 	c := catalogue{
-		base: p.Base, Search: params.Get(query.ParamSearch), Namespace: params.Get(site.ParamNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
+		base: p.Base, Search: params.Get(query.ParamSearch), Namespace: params.Get(site.ParamNamespace),
+		Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
 		Total: len(live), HasKey: p.Key(r) != "", Publish: p.drafts.MaySeePublish(w, r, herb.Ref{}),
-		Rejected: slices.SortedFunc(maps.Values(rejected), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
+		Rejected: slices.SortedFunc(maps.Values(rejected),
+			func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
 	}
 	if c.Sort != sortRows && c.Sort != sortUpdated {
 		c.Sort = sortName
@@ -92,7 +94,8 @@ func (p *cataloguePages) catalogue(w *httpapi.Page, r *http.Request) error {
 	}
 	searches := strings.TrimSpace(c.Search) != ""
 	if searches || c.Keyword != "" {
-		if live, err = p.Opts.Library.Search(r.Context(), c.Search, c.Keyword); err != nil {
+		live, err = p.Opts.Library.Search(r.Context(), c.Search, c.Keyword)
+		if err != nil {
 			return err
 		}
 	}
@@ -114,15 +117,18 @@ func (p *cataloguePages) catalogue(w *httpapi.Page, r *http.Request) error {
 		}
 		c.Datasets = append(c.Datasets, listedDataset{h, sparkLabel(d)})
 	}
-	l := p.Shell(r, site.Name, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
+	l := p.Shell(r, site.Name, fmt.Sprintf("%s to browse, search and filter, each with an API.",
+		herb.Plural(c.Total, "dataset", "datasets")))
 	l.Feeds = []state.Link{{Label: "New data", Href: p.Base + datasets.FeedFile}}
 	l.Current, l.Canonical = "catalogue", l.Origin+site.PathCatalogue
 	return p.Render(w, "catalogue", l, &c)
 }
 
 // openCatalogue returns the parameters of a request for the catalogue, and the live versions.
-func (p *cataloguePages) openCatalogue(w *httpapi.Page, r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
-	if params, err = w.QueryString().Params(); err != nil {
+func (p *cataloguePages) openCatalogue(w *httpapi.Page, r *http.Request) (params query.Params, live []herb.LiveVersion,
+	err error) {
+	params, err = w.QueryString().Params()
+	if err != nil {
 		return nil, nil, err
 	}
 	live, err = p.Opts.Library.Live(r.Context())
@@ -145,7 +151,8 @@ func (c *catalogue) selectAndSort(live []herb.LiveVersion) []herb.LiveVersion {
 
 // Href returns the URL of a page of the catalogue in an order.
 func (c *catalogue) Href(sort string, page int) string {
-	ps := query.Params{}.WithValue(query.ParamSearch, c.Search).WithValue(site.ParamNamespace, c.Namespace).WithValue(paramKeyword, c.Keyword)
+	ps := query.Params{}.WithValue(query.ParamSearch, c.Search).WithValue(site.ParamNamespace,
+		c.Namespace).WithValue(paramKeyword, c.Keyword)
 	if sort != sortName {
 		ps = ps.WithValue(query.ParamSort, sort)
 	}
@@ -162,7 +169,8 @@ func (c *catalogue) Prev() string { return c.Href(c.Sort, min(c.Meta.Page-1, c.M
 func (c *catalogue) Next() string { return c.Href(c.Sort, c.Meta.Page+1) }
 
 // datasetsOnPage describes the datasets on the page that the parameters name.
-func (p *datasetPages) datasetsOnPage(r *http.Request, params query.Params, live []herb.LiveVersion, perPage int) ([]herb.Dataset, query.Meta, error) {
+func (p *datasetPages) datasetsOnPage(r *http.Request, params query.Params, live []herb.LiveVersion,
+	perPage int) ([]herb.Dataset, query.Meta, error) {
 	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: params.Get(query.ParamPage)}}.Encode(), nil)
 	if err != nil {
 		return nil, query.Meta{}, err
@@ -197,7 +205,8 @@ func (p *cataloguePages) searchRows(w *httpapi.Page, r *http.Request, c *catalog
 	for i, d := range found.Datasets[:min(len(found.Datasets), shown)] {
 		dataset := herb.Dataset{Ref: d.Ref, Title: d.Title}
 		link := state.Link{
-			Label: datasets.Title(&dataset), Detail: herb.Count(d.Total), Href: state.Join(p.DatasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
+			Label: datasets.Title(&dataset), Detail: herb.Count(d.Total),
+			Href: state.Join(p.DatasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
 		}
 		if i >= inline {
 			c.Links = append(c.Links, link)
@@ -214,7 +223,8 @@ func (p *cataloguePages) searchRows(w *httpapi.Page, r *http.Request, c *catalog
 
 // findRows returns the first rows of a dataset that match a search. A dataset that is gone,
 // unavailable or protected meanwhile has none.
-func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
+func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref, search string) (rows []foundRow,
+	err error) {
 	const most, maxValue = 3, 4 << 10
 	opened, err := w.OpenLive(ref)
 	if code := herb.CodeOf(err); code == herb.CodeNotFound || code == herb.CodeUnavailable {
@@ -229,7 +239,8 @@ func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref
 	}
 	v := p.viewOf(opened, &results{})
 	defer v.results.free()
-	params := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: strconv.Itoa(most)}}
+	params := query.Params{{Name: query.ParamSearch, Value: search},
+		{Name: query.ParamPerPage, Value: strconv.Itoa(most)}}
 	req, err := query.Parse(params.Encode(), v.Fields)
 	if err != nil {
 		return nil, err
@@ -239,7 +250,8 @@ func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref
 		return nil, err
 	}
 	for i, row := range found.rows {
-		href := state.Join(p.DatasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search}, {Name: state.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
+		href := state.Join(p.DatasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search},
+			{Name: state.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
 		rows = append(rows, foundRow{tables.NewFoundRow(v.columns, req.Search, row), href})
 	}
 	return rows, nil

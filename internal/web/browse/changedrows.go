@@ -14,7 +14,8 @@ import (
 const maxKeyValue = 2 << 10
 
 // addRows adds the rows of a page of changes.
-func (c *comparison) addRows(ctx context.Context, s *state.State, v *comparedVersions, selected *changes.Changes, req *query.ChangesRequest, path string) error {
+func (c *comparison) addRows(ctx context.Context, s *state.State, v *comparedVersions, selected *changes.Changes,
+	req *query.ChangesRequest, path string) error {
 	limits := make([]int, len(s.Fields)) // of values that did not change, by field of the later version
 	for _, h := range c.Headers {
 		limits[h.Index] = comparisons.MaxSame
@@ -24,7 +25,8 @@ func (c *comparison) addRows(ctx context.Context, s *state.State, v *comparedVer
 			limits[i] = maxKeyValue
 		}
 	}
-	positions := make([]int, len(v.from.Fields)) // of the fields of the earlier version in the later one; negative: it is gone
+	// of the fields of the earlier version in the later one; negative: it is gone
+	positions := make([]int, len(v.from.Fields))
 	for i, f := range v.from.Fields {
 		positions[i] = herb.FieldIndex(s.Fields, f.Name)
 	}
@@ -40,12 +42,14 @@ func (c *comparison) addRows(ctx context.Context, s *state.State, v *comparedVer
 		}
 		shown := comparisons.Pair{Op: pair.Op, IsChanged: pair.IsChanged}
 		if pair.To != nil {
-			if shown.New, err = herb.DecodeClipped(v.to.Fields, pair.To, limit); err != nil {
+			shown.New, err = herb.DecodeClipped(v.to.Fields, pair.To, limit)
+			if err != nil {
 				return err
 			}
 		}
 		if pair.From != nil {
-			if shown.Old, err = decodeEarlier(v.from.Fields, pair.From, positions, len(s.Fields), limit); err != nil {
+			shown.Old, err = decodeEarlier(v.from.Fields, pair.From, positions, len(s.Fields), limit)
+			if err != nil {
 				return err
 			}
 		}
@@ -63,7 +67,8 @@ func (c *comparison) addRows(ctx context.Context, s *state.State, v *comparedVer
 
 // decodeEarlier decodes a record of another version by the fields of the shown one. positions are
 // those of its fields there; limit is by field of the shown version.
-func decodeEarlier(fields []herb.Field, record []byte, positions []int, shown int, limit func(field int) int) (herb.Record, error) {
+func decodeEarlier(fields []herb.Field, record []byte, positions []int, shown int,
+	limit func(field int) int) (herb.Record, error) {
 	values, err := herb.DecodeClipped(fields, record, func(field int) int {
 		if positions[field] < 0 {
 			return 0

@@ -69,13 +69,16 @@ func (c *comparedVersions) denied() (*datasetView, error) {
 // release them.
 func (p *versionPages) openVersions(w *httpapi.Page, r *http.Request, v datasetView) (c *comparedVersions, err error) {
 	if p.Opts.Changes == nil || v.Reader == nil {
-		return nil, herb.Errorf(herb.CodeNotFound, "%s has no versions: its records are listed as they are; there is nothing to compare", v.Ref)
+		return nil, herb.Errorf(herb.CodeNotFound,
+			"%s has no versions: its records are listed as they are; there is nothing to compare", v.Ref)
 	}
-	c = &comparedVersions{to: v, rest: v.Query.Without(query.ParamFrom, query.ParamTo, query.ParamOp), canonical: v.Pinned == ""}
+	c = &comparedVersions{to: v, rest: v.Query.Without(query.ParamFrom, query.ParamTo, query.ParamOp),
+		canonical: v.Pinned == ""}
 	for _, name := range []string{query.ParamFrom, query.ParamTo, query.ParamOp} {
 		c.params = c.params.WithValue(name, v.Query.Get(name))
 	}
-	given := slices.DeleteFunc(slices.Clone(v.Query.RawParams()), func(raw query.RawParam) bool { return !slices.Contains(versionParams(), raw.Name) })
+	given := slices.DeleteFunc(slices.Clone(v.Query.RawParams()),
+		func(raw query.RawParam) bool { return !slices.Contains(versionParams(), raw.Name) })
 	c.canonical = c.canonical && len(given) == len(c.params)
 	if v.Pinned != "" && c.params.Get(query.ParamTo) == "" {
 		c.params = c.params.WithValue(query.ParamTo, v.Pinned)
@@ -95,22 +98,26 @@ func (p *versionPages) openVersions(w *httpapi.Page, r *http.Request, v datasetV
 		return p.viewOf(other, of.results), err
 	}
 	if name := c.params.Get(query.ParamTo); name != "" && name != v.Pinned {
-		if c.to, err = open(v, name); err != nil {
+		c.to, err = open(v, name)
+		if err != nil {
 			return c, err
 		}
 	}
-	if c.history, err = p.visibleHistory(r.Context(), w, v.Ref); err != nil {
+	c.history, err = p.visibleHistory(r.Context(), w, v.Ref)
+	if err != nil {
 		return c, err
 	}
 	name := c.params.Get(query.ParamFrom)
 	if name == "" {
 		at := slices.IndexFunc(c.history, func(i versions.Version) bool { return i.Version == c.to.Version })
 		if at < 0 || at+1 >= len(c.history) {
-			return c, herb.Errorf(herb.CodeNotFound, "no version before %s is kept; there is nothing to compare", c.to.Version)
+			return c, herb.Errorf(herb.CodeNotFound, "no version before %s is kept; there is nothing to compare",
+				c.to.Version)
 		}
 		name = c.history[at+1].Version
 	}
-	if c.from, err = open(c.to, name); err == nil && c.from.Access.NeedsKey() {
+	c.from, err = open(c.to, name)
+	if err == nil && c.from.Access.NeedsKey() {
 		w.SetPrivate()
 	}
 	return c, err
@@ -146,7 +153,8 @@ func (p *versionPages) changes(w *httpapi.Page, r *http.Request, v datasetView) 
 		return err
 	}
 	ctx := r.Context()
-	if page.Head, err = p.head(w, r, v, "versions"); err != nil {
+	page.Head, err = p.head(w, r, v, "versions")
+	if err != nil {
 		return err
 	}
 	others := *page.State // other views have no changes
@@ -160,7 +168,8 @@ func (p *versionPages) changes(w *httpapi.Page, r *http.Request, v datasetView) 
 	if err := page.compare(ctx, p.datasetPages, c, req); err != nil {
 		return err
 	}
-	if page.Changes.Versions, err = p.keptVersions(ctx, w, c); err != nil {
+	page.Changes.Versions, err = p.keptVersions(ctx, w, c)
+	if err != nil {
 		return err
 	}
 	page.setChangesCall(p.datasetPages, r, v)
@@ -181,7 +190,8 @@ func (c *comparedVersions) parseState(p *datasetPages) (s state.State, canonical
 
 // parseChanges parses the request for the changes of a state. If it is rejected, the page shows the
 // changes without the invalid parameters.
-func (page *rowsPage) parseChanges(s *state.State, c *comparedVersions) (req *query.ChangesRequest, rejected, err error) {
+func (page *rowsPage) parseChanges(s *state.State, c *comparedVersions) (req *query.ChangesRequest, rejected,
+	err error) {
 	parse := func(ps query.Params) (*query.ChangesRequest, error) {
 		return query.Of(ps).Changes(c.from.Fields, c.to.Fields, false)
 	}
@@ -204,7 +214,8 @@ func (page *rowsPage) parseChanges(s *state.State, c *comparedVersions) (req *qu
 		page.Invalid = append(page.Invalid, state.InvalidParam{Name: query.ParamOp, Message: herb.MessageOf(err)})
 		shown.Versions, op = shown.Versions.Without(query.ParamOp), ""
 	}
-	if req, err = parse(shown.Call().WithValue(query.ParamOp, op)); err != nil || page.Invalid == nil { // valid only one by one
+	req, err = parse(shown.Call().WithValue(query.ParamOp, op))
+	if err != nil || page.Invalid == nil { // valid only one by one
 		page.Invalid, shown.Listing = []state.InvalidParam{{Message: herb.MessageOf(rejected)}}, nil
 		req, err = parse(shown.Call().WithValue(query.ParamOp, op))
 	}
@@ -219,15 +230,17 @@ func (page *rowsPage) addEarlierFilters(c *comparedVersions) {
 		}
 		if _, _, ok := query.ResolveFilter(param.Name, c.from.Fields); ok {
 			page.Chips = append(page.Chips, filters.Chip{
-				Name: param.Name, Heading: param.Name, Conditions: []state.Condition{{Relation: "=", Value: herb.Clip(param.Value, state.MaxChipValue)}},
-				Remove: page.State.Href(page.State.AnyPage().Without(param.Name)),
+				Name: param.Name, Heading: param.Name,
+				Conditions: []state.Condition{{Relation: "=", Value: herb.Clip(param.Value, state.MaxChipValue)}},
+				Remove:     page.State.Href(page.State.AnyPage().Without(param.Name)),
 			})
 		}
 	}
 }
 
 // compare sets the changes and what depends on them.
-func (page *rowsPage) compare(ctx context.Context, p *datasetPages, c *comparedVersions, req *query.ChangesRequest) error {
+func (page *rowsPage) compare(ctx context.Context, p *datasetPages, c *comparedVersions,
+	req *query.ChangesRequest) error {
 	all := *req // the counts of all kinds
 	all.Ops = query.ChangeOps()
 	requests := []*query.ChangesRequest{&all}
@@ -247,8 +260,9 @@ func (page *rowsPage) compare(ctx context.Context, p *datasetPages, c *comparedV
 	s := page.State
 	page.Columns = filters.NewColumnMenu(s)
 	page.Changes = &comparison{
-		Table: comparisons.NewTable(s, c.from.Fields, counts, whole.Changed), Summary: whole.Summary, Selected: selected.Total(),
-		Hidden: s.Hidden(query.ParamFrom, query.ParamTo),
+		Table: comparisons.NewTable(s, c.from.Fields, counts, whole.Changed), Summary: whole.Summary,
+		Selected: selected.Total(),
+		Hidden:   s.Hidden(query.ParamFrom, query.ParamTo),
 	}
 	if err := page.Changes.addRows(ctx, s, c, selected, req, page.Head.Path); err != nil {
 		return err
@@ -264,16 +278,19 @@ func (c *comparison) setKinds(s *state.State, summary changes.Summary) {
 	selected := strings.FieldsFunc(s.Versions.Get(query.ParamOp), func(r rune) bool { return r == ',' })
 	href := func(ops []string) string {
 		other := *s
-		if other.Versions = s.Versions.Without(query.ParamOp); len(ops) < len(query.ChangeOps()) {
+		other.Versions = s.Versions.Without(query.ParamOp)
+		if len(ops) < len(query.ChangeOps()) {
 			other.Versions = other.Versions.WithValue(query.ParamOp, strings.Join(ops, ","))
 		}
 		return state.Join(s.Path, other.WithOwn(s.AnyPage()).Encode())
 	}
 	c.All = href(nil)
-	for _, k := range []kindOfChange{{Op: query.OpAdded, Count: summary.Added}, {Op: query.OpChanged, Count: summary.Changed}, {Op: query.OpRemoved, Count: summary.Removed}} {
+	for _, k := range []kindOfChange{{Op: query.OpAdded, Count: summary.Added},
+		{Op: query.OpChanged, Count: summary.Changed}, {Op: query.OpRemoved, Count: summary.Removed}} {
 		others := slices.DeleteFunc(slices.Clone(selected), func(op string) bool { return op == string(k.Op) })
 		k.Active, k.Sign = len(others) < len(selected), comparisons.Sign(k.Op)
-		if k.Href = href(others); !k.Active {
+		k.Href = href(others)
+		if !k.Active {
 			k.Href = href(append(others, string(k.Op)))
 		}
 		c.Kinds = append(c.Kinds, k)
@@ -285,7 +302,8 @@ func (c *comparison) setKinds(s *state.State, summary changes.Summary) {
 func (c *comparison) setFiles(s *state.State, path string, selected *changes.Changes) {
 	params := changesCall(s).Without(query.ParamPage, query.ParamPerPage)
 	file := func(format export.Format) string {
-		return state.Join(path+"/changes."+string(format), params.WithValue(query.ParamFrom, c.From).WithValue(query.ParamTo, c.To).Encode())
+		return state.Join(path+"/changes."+string(format),
+			params.WithValue(query.ParamFrom, c.From).WithValue(query.ParamTo, c.To).Encode())
 	}
 	c.NDJSON = file(export.NDJSON)
 	if _, err := selected.UpdateFields(); err == nil {
@@ -309,7 +327,8 @@ func (page *rowsPage) setChangesCall(p *datasetPages, r *http.Request, v dataset
 
 // changesFragment returns a handler of a part of the page of changes: see fragment. It is about the
 // later version.
-func (p *versionPages) changesFragment(template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
+func (p *versionPages) changesFragment(template string, build func(context.Context, *state.State, datasetView) (any,
+	error)) httpapi.PageHandler {
 	return p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied

@@ -65,7 +65,8 @@ func (p *rowsPages) chart(w *httpapi.Page, r *http.Request, v datasetView) error
 	if rejected == nil && p.notModified(w, r, v) {
 		return nil
 	}
-	if page.Head, err = p.head(w, r, v, "chart"); err != nil {
+	page.Head, err = p.head(w, r, v, "chart")
+	if err != nil {
 		return err
 	}
 	if err := page.setControls(r.Context(), &s, v); err != nil {
@@ -76,7 +77,8 @@ func (p *rowsPages) chart(w *httpapi.Page, r *http.Request, v datasetView) error
 	if herb.CodeOf(err) == herb.CodeInvalid && q.Zone != "" { // no value has a zone
 		page.reject(&rejected, query.ParamZone, err)
 		w.Header().Del("Etag")
-		if q, err = page.withoutZone(); err != nil {
+		q, err = page.withoutZone()
+		if err != nil {
 			return err
 		}
 		answer, found, err = answerQuestion(r.Context(), v, page.State, q, paths)
@@ -108,7 +110,8 @@ func (page *rowsPage) parseQuestion(rejected *error) (*charts.Question, error) {
 		return q, err
 	}
 	invalid := err
-	if q, err = page.withoutZone(); err == nil {
+	q, err = page.withoutZone()
+	if err == nil {
 		page.reject(rejected, query.ParamZone, invalid)
 		return q, nil
 	}
@@ -154,14 +157,19 @@ func answerQuestion(
 }
 
 // setChart sets the chart, and the API call and the file of its values.
-func (page *rowsPage) setChart(p *datasetPages, r *http.Request, v datasetView, answer *charts.Answer, q *charts.Question, call query.Params) {
+func (page *rowsPage) setChart(p *datasetPages, r *http.Request, v datasetView, answer *charts.Answer,
+	q *charts.Question, call query.Params) {
 	base := p.DatasetPath(v.Ref)
 	page.Chart = &chartView{
-		Answer: answer, Heading: page.State.Picture.Title, FileName: herb.Clip(cmp.Or(page.State.Picture.Title, answer.Title), 120), Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),
-		CSV: state.Join(base+"/aggregate.csv", q.FileCall(call).Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
+		Answer: answer, Heading: page.State.Picture.Title,
+		FileName:    herb.Clip(cmp.Or(page.State.Picture.Title, answer.Title), 120),
+		Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),
+		CSV:         state.Join(base+"/aggregate.csv", q.FileCall(call).Encode()),
+		SVG:         page.State.ImageHref(base + "/chart.svg"),
 	}
 	if !v.Access.NeedsKey() {
-		page.Chart.Embed = embedHTML(strings.TrimSuffix(p.Origin(r), p.Base)+page.Chart.SVG, cmp.Or(page.Chart.Heading, answer.Title), page.State.Picture.WidthOr())
+		page.Chart.Embed = embedHTML(strings.TrimSuffix(p.Origin(r), p.Base)+page.Chart.SVG,
+			cmp.Or(page.Chart.Heading, answer.Title), page.State.Picture.WidthOr())
 	}
 	page.showCall(p, r, site.PathAPI+v.Ref.String()+"/aggregate", call, snippets.Groups)
 }

@@ -17,6 +17,7 @@ func (p *datasetPages) cite(r *http.Request, v datasetView) []citation.Citation 
 	if v.Ref == herb.PlantsRef { // of which there are no versions
 		version = ""
 	}
-	permalink := state.Join(p.Origin(r)+site.PathDatasets+v.Ref.String(), query.Params{}.WithValue(query.ParamVersion, version).Encode())
+	permalink := state.Join(p.Origin(r)+site.PathDatasets+v.Ref.String(),
+		query.Params{}.WithValue(query.ParamVersion, version).Encode())
 	return datasets.Cite(&v.Dataset, version, permalink)
 }

@@ -58,7 +58,8 @@ func (p *portals) croissant(w *httpapi.Page, r *http.Request, v datasetView) err
 		if v.Ref != herb.PlantsRef && v.Records*len(v.Fields) <= maxHashedCells {
 			ctx, cancel := context.WithTimeout(r.Context(), maxHashing)
 			defer cancel()
-			if hash, err = hashCSV(ctx, v); err != nil {
+			hash, err = hashCSV(ctx, v)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -101,7 +102,8 @@ func (p *portals) croissantDataset(r *http.Request, v datasetView, types []typed
 	d, about := &v.Dataset, datasets.ReadDescriptor(&v.Dataset)
 	page := origin + site.PathDatasets + d.Ref.String()
 	address := origin + site.PathAPI + d.Ref.String() + "/" + file
-	object := node{"@type": "cr:FileObject", "@id": file, "name": file, "encodingFormat": csv.MediaType, "contentUrl": address}
+	object := node{"@type": "cr:FileObject", "@id": file, "name": file, "encodingFormat": csv.MediaType,
+		"contentUrl": address}
 	if hash != "" {
 		object["contentUrl"] = state.Join(address, query.Params{{Name: query.ParamVersion, Value: d.Version}}.Encode())
 		object["sha256"] = hash
@@ -129,7 +131,8 @@ func (p *portals) croissantDataset(r *http.Request, v datasetView, types []typed
 	}
 	n := node{
 		"@context": croissantContext(), "@type": "sc:Dataset", "@id": page + "#dataset", "conformsTo": croissantVersion,
-		"name": format.PlainText(datasets.Title(d)), "description": format.PlainText(datasets.Describe(d)), "url": page, "identifier": d.Ref.String(),
+		"name": format.PlainText(datasets.Title(d)), "description": format.PlainText(datasets.Describe(d)), "url": page,
+		"identifier":   d.Ref.String(),
 		"distribution": []node{object}, "recordSet": []node{records},
 	}
 	if hash == "" {
@@ -137,7 +140,9 @@ func (p *portals) croissantDataset(r *http.Request, v datasetView, types []typed
 	}
 	if !d.Published.IsZero() {
 		at := d.Published.UTC()
-		n["datePublished"], n["version"] = at.Format(time.RFC3339), fmt.Sprintf("%d.%d.0", at.Year()*10000+int(at.Month())*100+at.Day(), at.Hour()*10000+at.Minute()*100+at.Second())
+		n["datePublished"], n["version"] = at.Format(time.RFC3339),
+			fmt.Sprintf("%d.%d.0", at.Year()*10000+int(at.Month())*100+at.Day(),
+				at.Hour()*10000+at.Minute()*100+at.Second())
 	}
 	if l := about.License(); l != nil {
 		n["license"] = l.Label
@@ -189,14 +194,19 @@ func croissantType(f herb.Field, t typed.Column) string {
 // croissantContext returns the context that the specification prescribes.
 func croissantContext() node {
 	c := node{
-		"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/",
-		"rai": "http://mlcommons.org/croissant/RAI/", "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo",
-		"data": node{"@id": "cr:data", "@type": "@json"}, "dataType": node{"@id": "cr:dataType", "@type": "@vocab"},
-		"examples": node{"@id": "cr:examples", "@type": "@json"},
+		"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/",
+		"cr":  "http://mlcommons.org/croissant/",
+		"rai": "http://mlcommons.org/croissant/RAI/", "dct": "http://purl.org/dc/terms/",
+		"conformsTo": "dct:conformsTo",
+		"data":       node{"@id": "cr:data", "@type": "@json"},
+		"dataType":   node{"@id": "cr:dataType", "@type": "@vocab"},
+		"examples":   node{"@id": "cr:examples", "@type": "@json"},
 	}
 	for _, name := range []string{
-		"arrayShape", "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet", "format", "includes",
-		"isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated", "replace",
+		"arrayShape", "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject",
+		"fileSet", "format", "includes",
+		"isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex",
+		"repeated", "replace",
 		"samplingRate", "separator", "source", "subField", "transform", "unArchive", "value",
 	} {
 		c[name] = "cr:" + name

@@ -65,10 +65,13 @@ func (p *datasetPages) head(w *httpapi.Page, r *http.Request, v datasetView, tab
 		h.Older = fmt.Sprintf("Version %d of %d", len(history)-at, len(history))
 	}
 	if p.drafts.MaySeePublish(w, r, v.Ref) {
-		h.Publish = state.Join(p.Base+site.PathPublish, query.Params{{Name: drafts.FieldNamespace, Value: v.Ref.Namespace}, {Name: drafts.FieldDataset, Value: v.Ref.Name}}.Encode())
+		h.Publish = state.Join(p.Base+site.PathPublish,
+			query.Params{{Name: drafts.FieldNamespace, Value: v.Ref.Namespace},
+				{Name: drafts.FieldDataset, Value: v.Ref.Name}}.Encode())
 		w.SetPrivate()
 		var err error
-		if h.Done, err = p.drafts.TakeDone(w, r, v.DatasetView); err != nil {
+		h.Done, err = p.drafts.TakeDone(w, r, v.DatasetView)
+		if err != nil {
 			return h, err
 		}
 	}
@@ -82,7 +85,8 @@ func (p *datasetPages) head(w *httpapi.Page, r *http.Request, v datasetView, tab
 
 // renderDocument writes a page of a dataset that is read like a document. Its template and its path
 // have the name of its tab.
-func (p *datasetPages) renderDocument(w *httpapi.Page, r *http.Request, v datasetView, tab, label string, data any) error {
+func (p *datasetPages) renderDocument(w *httpapi.Page, r *http.Request, v datasetView, tab, label string,
+	data any) error {
 	l := p.Shell(r, datasets.Title(&v.Dataset)+": "+label, datasets.Describe(&v.Dataset))
 	l.Framed, l.Feeds = true, datasets.Head{Path: p.DatasetPath(v.Ref), Mutable: v.Ref == herb.PlantsRef}.Feeds()
 	if v.Pinned == "" {

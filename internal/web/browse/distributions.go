@@ -26,7 +26,8 @@ func addDistributions(ctx context.Context, s *state.State, v datasetView, t *tab
 }
 
 // countColumns returns the distributions of columns, as many as one request may count.
-func countColumns(ctx context.Context, s *state.State, v datasetView, columns []int) ([]distributions.Distribution, error) {
+func countColumns(ctx context.Context, s *state.State, v datasetView,
+	columns []int) ([]distributions.Distribution, error) {
 	req, err := selectRows(s.Listing, v.Fields)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,8 @@ func countColumns(ctx context.Context, s *state.State, v datasetView, columns []
 	var fields []int
 	for k := range drawn {
 		drawn[k] = distributions.New(s, columns[k])
-		if drawn[k].Filtered = filtered; drawn[k].Kind == "" {
+		drawn[k].Filtered = filtered
+		if drawn[k].Kind == "" {
 			counted, fields = append(counted, &drawn[k]), append(fields, columns[k])
 		}
 	}
@@ -50,12 +52,14 @@ func countColumns(ctx context.Context, s *state.State, v datasetView, columns []
 	}
 	var all []query.Facet
 	if filtered {
-		if all, err = countAll(ctx, v, fields); err != nil {
+		all, err = countAll(ctx, v, fields)
+		if err != nil {
 			return nil, err
 		}
 	}
 	for i, c := range counted {
-		if c.SetCounts(s, found[i]); filtered {
+		c.SetCounts(s, found[i])
+		if filtered {
 			c.SetGhosts(s, all[i])
 		}
 	}
@@ -74,7 +78,8 @@ func countAll(ctx context.Context, v datasetView, fields []int) ([]query.Facet, 
 // countFields returns the facets of the rows of a request, for distributions.
 func countFields(ctx context.Context, v datasetView, req *query.Request, fields []int) ([]query.Facet, error) {
 	found, err := v.Facets(ctx, &query.FacetRequest{
-		Request: req, Fields: fields, Top: distributions.Values, Buckets: distributions.Buckets, Scale: query.ScaleAuto, AllEdges: true, IgnoreOwnFilter: true,
+		Request: req, Fields: fields, Top: distributions.Values, Buckets: distributions.Buckets, Scale: query.ScaleAuto,
+		AllEdges: true, IgnoreOwnFilter: true,
 	})
 	return found.Fields, err
 }

@@ -58,12 +58,14 @@ func (p *documents) about(w *httpapi.Page, r *http.Request, v datasetView) error
 	if err != nil {
 		return err
 	}
-	if page.Description, err = format.Markdown(v.Description); err != nil {
+	page.Description, err = format.Markdown(v.Description)
+	if err != nil {
 		return err
 	}
 	page.Citations = p.cite(r, v)
 	if !page.Hidden {
-		page.Descriptor, page.Report, page.Quality = datasets.ReadDescriptor(&v.Dataset), v.Report, datasets.NewQuality(v.columns)
+		page.Descriptor, page.Report, page.Quality = datasets.ReadDescriptor(&v.Dataset), v.Report,
+			datasets.NewQuality(v.columns)
 		page.Problem = page.Descriptor.Contact.ProblemAddress(datasets.Title(&v.Dataset), p.permalink(r, v, page.State))
 	}
 	if !page.Hidden {
@@ -126,7 +128,8 @@ func (p *documents) api(w *httpapi.Page, r *http.Request, v datasetView) error {
 		call = call.Without(query.ParamPerPage)
 	}
 	page.URL, page.Operators = state.Join(p.Origin(r)+site.PathAPI+v.Ref.String()+"/data", call.Encode()), query.Ops()
-	if page.Programs, err = p.programs(r, v, &page); err != nil {
+	page.Programs, err = p.programs(r, v, &page)
+	if err != nil {
 		return err
 	}
 	if p.Opts.Agents {
@@ -167,9 +170,11 @@ func (p *documents) programs(r *http.Request, v datasetView, page *documentPage)
 
 // newDocument documents the first columns of a dataset, with values of the first rows if they may
 // be shown.
-func (p *documents) newDocument(w *httpapi.Page, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
+func (p *documents) newDocument(w *httpapi.Page, r *http.Request, v datasetView, tab string) (page documentPage,
+	err error) {
 	page = documentPage{Hidden: v.Denied != nil}
-	if page.Head, page.State, page.Rows, err = p.documentHead(w, r, v, tab); err != nil {
+	page.Head, page.State, page.Rows, err = p.documentHead(w, r, v, tab)
+	if err != nil {
 		return page, err
 	}
 	for _, f := range v.Fields[:min(len(v.Fields), maxColumnDocs)] {
@@ -184,8 +189,10 @@ func (p *documents) newDocument(w *httpapi.Page, r *http.Request, v datasetView,
 // documentHead returns the head of a page that describes a dataset. Its views and files keep the
 // filters of the rows that the visitor comes from. rows is their number; -1: not counted, because
 // the visitor may not read them.
-func (p *datasetPages) documentHead(w *httpapi.Page, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
-	if h, err = p.head(w, r, v, tab); err != nil {
+func (p *datasetPages) documentHead(w *httpapi.Page, r *http.Request, v datasetView, tab string) (h datasets.Head,
+	s *state.State, rows int, err error) {
+	h, err = p.head(w, r, v, tab)
+	if err != nil {
 		return h, nil, -1, err
 	}
 	state, _, err := p.parseState(r, v)
@@ -227,7 +234,8 @@ func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
 		c := &docs[i]
 		c.Report = v.columns.Meanings[i].Report
 		for _, row := range found.rows {
-			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
+			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples &&
+				!slices.Contains(c.Examples, v) {
 				c.Examples = append(c.Examples, strings.Clone(v)) // without the rest of the value
 			}
 		}
@@ -237,7 +245,8 @@ func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
 
 // docsPolicy is the content security policy of the viewer: its script sets inline styles, and its
 // style sheet contains images.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; " +
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; " +
+	"img-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // docsPage is the viewer of the OpenAPI document, with datasets to choose from if the document

@@ -26,7 +26,8 @@ func (p *rowsPages) view(handle func(*httpapi.Page, *http.Request, datasetView) 
 			return handle(w, r, v)
 		}
 		if v.Access.NeedsKey() {
-			return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; such datasets cannot be embedded", v.Ref)
+			return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; such datasets cannot be embedded",
+				v.Ref)
 		}
 		err := state.CheckPicture(v.Query)
 		if err != nil {
@@ -63,7 +64,8 @@ func (p *rowsPages) setSharing(l *site.Shell, r *http.Request, v datasetView, pa
 	if !v.Access.NeedsKey() {
 		l.Embeds = true
 		path := p.EmbedPath(v.Ref) + strings.TrimPrefix(page.State.Path, p.DatasetPath(v.Ref))
-		page.Head.Embed = newEmbed(strings.TrimSuffix(l.Origin, p.Base), page.State.EmbedURL(path, page.Map == nil && page.Chart == nil), l.Title)
+		page.Head.Embed = newEmbed(strings.TrimSuffix(l.Origin, p.Base), page.State.EmbedURL(path, page.Map == nil &&
+			page.Chart == nil), l.Title)
 	}
 }
 
@@ -75,6 +77,7 @@ func newEmbed(origin, path, title string) *datasets.Embed {
 		Path: path,
 		HTML: fmt.Sprintf(`<iframe src="%s" title="%s" loading="lazy" width="100%%" height="%d" style="border:0"></iframe>`,
 			html.EscapeString(origin+path), html.EscapeString(herb.Clip(title, maxTitle)), height),
-		Script: `<script>addEventListener("message",e=>{if(e.origin===` + string(quoted) + `&&e.data?.type==="herbarium-height")for(const f of document.querySelectorAll("iframe"))if(f.contentWindow===e.source)f.height=e.data.height})</script>`,
+		Script: `<script>addEventListener("message",e=>{if(e.origin===` + string(quoted) +
+			`&&e.data?.type==="herbarium-height")for(const f of document.querySelectorAll("iframe"))if(f.contentWindow===e.source)f.height=e.data.height})</script>`,
 	}
 }

@@ -41,7 +41,8 @@ func countValues(ctx context.Context, s *state.State, v datasetView, forms []*fi
 			top = filters.MoreFilterValues
 		}
 		found, err := v.Facets(ctx, &query.FacetRequest{
-			Request: req, Fields: []int{form.Index}, Top: top, Offset: s.Offset, Containing: s.Values, IgnoreOwnFilter: true,
+			Request: req, Fields: []int{form.Index}, Top: top, Offset: s.Offset, Containing: s.Values,
+			IgnoreOwnFilter: true,
 		})
 		if err != nil {
 			return err
@@ -53,5 +54,6 @@ func countValues(ctx context.Context, s *state.State, v datasetView, forms []*fi
 
 // selectRows parses the filters and the search of a listing.
 func selectRows(listing query.Params, fields []herb.Field) (*query.Request, error) {
-	return query.Of(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)).Listing(fields, herb.Order{})
+	return query.Of(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort,
+		query.ParamOrder)).Listing(fields, herb.Order{})
 }

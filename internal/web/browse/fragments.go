@@ -12,7 +12,8 @@ import (
 // fragment returns a handler of a part of a page, which the script requests with the query of the
 // page and inserts into it. template is the name of its template, among those of a page, and build
 // returns the data.
-func (p *datasetPages) fragment(page, template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
+func (p *datasetPages) fragment(page, template string, build func(context.Context, *state.State, datasetView) (any,
+	error)) httpapi.PageHandler {
 	return p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied

@@ -18,7 +18,8 @@ import (
 // Options are what the pages of datasets need besides the site. All are required.
 type Options struct {
 	History func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first
-	Folder  func(herb.Ref) string                                       // of the file that a dataset was published from, whose images pages show; "" if there is none
+	// of the file that a dataset was published from, whose images pages show; "" if there is none
+	Folder func(herb.Ref) string
 }
 
 // Pages serves the catalogue and the pages of datasets. It is safe for concurrent use.
@@ -62,7 +63,8 @@ func New(s *site.Site, p *drafts.Pages, opts Options) *Pages {
 		places: sync.OnceValue(func() []maps.Place { return readPlaces(s.Files) }),
 	}
 	return &Pages{
-		datasetPages: shared, catalogue: cataloguePages{shared}, rows: rowsPages{shared}, versions: versionPages{shared},
+		datasetPages: shared, catalogue: cataloguePages{shared}, rows: rowsPages{shared},
+		versions:  versionPages{shared},
 		documents: documents{shared}, pictures: pictures{shared}, portals: portals{shared},
 	}
 }
@@ -79,7 +81,9 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	page := func(serve func(*httpapi.Page, *http.Request) error) httpapi.PageHandler {
 		return httpapi.PageHandler{Serve: serve}
 	}
-	saveKey := p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error { return p.SaveKey(w, r, &v.DatasetView) })
+	saveKey := p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
+		return p.SaveKey(w, r, &v.DatasetView)
+	})
 	saveKey.TakesKey = true
 	handlers := map[string]httpapi.PageHandler{
 		"GET /{$}":                                         page(p.catalogue.catalogue),

@@ -48,16 +48,20 @@ func (p *versionPages) recordHistory(w *httpapi.Page, r *http.Request, v dataset
 	key := s.RecordKey()
 	switch {
 	case v.Reader == nil, len(v.PrimaryKey) == 0:
-		return herb.Errorf(herb.CodeNotFound, "%s has no versions, or no primary key that identifies its records in all of them", v.Ref)
+		return herb.Errorf(herb.CodeNotFound,
+			"%s has no versions, or no primary key that identifies its records in all of them", v.Ref)
 	case key == nil:
-		return herb.Invalidf("name one record by its primary key, as in …/history?%s=…", strings.Join(v.PrimaryKey, "=…&"))
+		return herb.Invalidf("name one record by its primary key, as in …/history?%s=…",
+			strings.Join(v.PrimaryKey, "=…&"))
 	}
 	history, err := p.visibleHistory(r.Context(), w, v.Ref)
 	if err != nil {
 		return err
 	}
-	page := historyPage{Table: comparisons.NewTable(&s, nil, nil, 0), Key: herb.Clip(strings.Join(key, " / "), 120), Kept: len(history), Compare: p.DatasetPath(v.Ref) + "/changes"}
-	if page.Head, err = p.head(w, r, v, "versions"); err != nil {
+	page := historyPage{Table: comparisons.NewTable(&s, nil, nil, 0), Key: herb.Clip(strings.Join(key, " / "), 120),
+		Kept: len(history), Compare: p.DatasetPath(v.Ref) + "/changes"}
+	page.Head, err = p.head(w, r, v, "versions")
+	if err != nil {
 		return err
 	}
 	page.Head.SetState(&s)
@@ -72,7 +76,8 @@ func (p *versionPages) recordHistory(w *httpapi.Page, r *http.Request, v dataset
 
 // read reads the record in all versions, newest first, and adds a row for each. Two records are in
 // memory at a time: that of a version and that of the one before it.
-func (page *historyPage) read(ctx context.Context, w *httpapi.Page, p *versionPages, v datasetView, s *state.State, history []versions.Version, key []string) error {
+func (page *historyPage) read(ctx context.Context, w *httpapi.Page, p *versionPages, v datasetView, s *state.State,
+	history []versions.Version, key []string) error {
 	var newer *pastRecord // the version whose row is missing
 	isFound := false
 	release := func() {}
@@ -102,7 +107,8 @@ func (page *historyPage) read(ctx context.Context, w *httpapi.Page, p *versionPa
 		page.addRow(newer, nil)
 	}
 	if !isFound {
-		return herb.Errorf(herb.CodeNotFound, "no kept version that you may read has a record with the key %q", page.Key)
+		return herb.Errorf(herb.CodeNotFound, "no kept version that you may read has a record with the key %q",
+			page.Key)
 	}
 	if page.Title == "" {
 		page.Title = page.Key
@@ -111,11 +117,13 @@ func (page *historyPage) read(ctx context.Context, w *httpapi.Page, p *versionPa
 }
 
 // findPast looks the record up in a version. The caller releases its memory.
-func (p *versionPages) findPast(ctx context.Context, w *httpapi.Page, v datasetView, s *state.State, info *versions.Version, key []string) (past *pastRecord, release func(), err error) {
+func (p *versionPages) findPast(ctx context.Context, w *httpapi.Page, v datasetView, s *state.State,
+	info *versions.Version, key []string) (past *pastRecord, release func(), err error) {
 	past, release = &pastRecord{Version: comparisons.NewVersion(&info.Dataset, info.Live)}, func() {}
 	other := v.DatasetView
 	if info.Version != v.Version {
-		if other, err = w.OpenOther(v.DatasetView, info.Version); err != nil {
+		other, err = w.OpenOther(v.DatasetView, info.Version)
+		if err != nil {
 			if herb.CodeOf(err) == herb.CodeGone { // since the list was read
 				past.note, err = "This version is no longer kept.", nil
 			}
@@ -152,14 +160,16 @@ func (p *versionPages) findPast(ctx context.Context, w *httpapi.Page, v datasetV
 		return past, release, nil
 	}
 	const copies = 2 // of a record and its values
-	if release, err = query.Reserve(ctx, copies*len(found.Records[0])); err != nil {
+	release, err = query.Reserve(ctx, copies*len(found.Records[0]))
+	if err != nil {
 		return past, func() {}, err
 	}
 	positions := make([]int, len(other.Fields))
 	for i, f := range other.Fields {
 		positions[i] = herb.FieldIndex(s.Fields, f.Name)
 	}
-	past.values, err = decodeEarlier(other.Fields, found.Records[0], positions, len(s.Fields), func(int) int { return len(found.Records[0]) })
+	past.values, err = decodeEarlier(other.Fields, found.Records[0], positions, len(s.Fields),
+		func(int) int { return len(found.Records[0]) })
 	return past, release, err
 }
 
@@ -178,7 +188,8 @@ func (page *historyPage) addRow(past, previous *pastRecord) {
 		page.Table.Rows = append(page.Table.Rows, row)
 		return
 	}
-	pair := comparisons.Pair{Old: before, New: past.values, IsChanged: func(i int) bool { return before[i] != past.values[i] }}
+	pair := comparisons.Pair{Old: before, New: past.values,
+		IsChanged: func(i int) bool { return before[i] != past.values[i] }}
 	switch {
 	case past.values == nil:
 		pair.Op = query.OpRemoved

@@ -38,7 +38,8 @@ func (p *pictures) file(w *httpapi.Page, r *http.Request, v datasetView) error {
 		return v.Denied
 	}
 	folder, name := p.imageFolder(v), r.PathValue("path")
-	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images that rows name are served from the folder of the dataset's source file, up to %s",
+	missing := herb.Errorf(herb.CodeNotFound,
+		"no such image %q; images that rows name are served from the folder of the dataset's source file, up to %s",
 		name, herb.FormatBytes(maxImage))
 	if folder == "" || !columns.IsImagePath(name) {
 		return missing
@@ -57,7 +58,8 @@ func (p *pictures) file(w *httpapi.Page, r *http.Request, v datasetView) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox") // an SVG image cannot run scripts
+	// an SVG image cannot run scripts
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 	if site.MatchTag(w, r, site.FileTag(name, info.ModTime().String(), strconv.FormatInt(info.Size(), 10))) {
 		return nil
 	}

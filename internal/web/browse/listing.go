@@ -57,8 +57,10 @@ type pageRows struct {
 
 // list lists a page of rows and decodes them: the values of each row up to a limit for each field.
 // It reserves memory for what it decodes, because a record can have megabytes.
-func (v datasetView) list(ctx context.Context, req *query.Request, limit func(row, field int) int) (p pageRows, err error) {
-	if p.Page, err = v.List(ctx, req); err != nil {
+func (v datasetView) list(ctx context.Context, req *query.Request, limit func(row, field int) int) (p pageRows,
+	err error) {
+	p.Page, err = v.List(ctx, req)
+	if err != nil {
 		return p, err
 	}
 	const inPage = 2 // decoded, and in the view models

@@ -18,13 +18,15 @@ func (p *rowsPages) browseMap(w *httpapi.Page, r *http.Request, v datasetView) e
 	}
 	pairs := v.columns.Pairs
 	if len(pairs) == 0 {
-		return herb.Errorf(herb.CodeNotFound, "dataset %s has no map, because it has no fields with latitudes and longitudes", v.Ref)
+		return herb.Errorf(herb.CodeNotFound,
+			"dataset %s has no map, because it has no fields with latitudes and longitudes", v.Ref)
 	}
 	return p.serveRows(w, r, v, pairs)
 }
 
 // setMap counts the rows of a listing in the cells of a map that shows most of them.
-func (p *rowsPages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []columns.Pair) error {
+func (p *rowsPages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request,
+	pairs []columns.Pair) error {
 	at := maps.PairIndex(page.State, pairs)
 	fit, err := v.fitMap(ctx, page.State, pairs[at], req, maps.MapColumns)
 	if err != nil {
@@ -35,7 +37,8 @@ func (p *rowsPages) setMap(ctx context.Context, page *rowsPage, v datasetView, r
 		return err
 	}
 	if fit.All != nil {
-		all := query.GridRequest{Request: fit.Grid.Request, X: fit.Grid.X, Y: fit.Grid.Y, Columns: 1, Rows: 1, Bounds: *fit.All}
+		all := query.GridRequest{Request: fit.Grid.Request, X: fit.Grid.X, Y: fit.Grid.Y, Columns: 1, Rows: 1,
+			Bounds: *fit.All}
 		counted, err := v.Grid(ctx, &all)
 		if err != nil {
 			return err
@@ -73,7 +76,8 @@ func (v datasetView) mapScales(ctx context.Context, s *state.State, rows int) (s
 
 // fitMap returns the part of the world that shows the rows of a listing, or the part that the state
 // names.
-func (v datasetView) fitMap(ctx context.Context, s *state.State, pair columns.Pair, req *query.Request, columns int) (maps.Fit, error) {
+func (v datasetView) fitMap(ctx context.Context, s *state.State, pair columns.Pair, req *query.Request,
+	columns int) (maps.Fit, error) {
 	measure := v.measureCoordinates
 	if pair.IsOneField() {
 		measure = v.measurePositions
@@ -84,7 +88,8 @@ func (v datasetView) fitMap(ctx context.Context, s *state.State, pair columns.Pa
 
 // measureCoordinates returns the distributions of the latitudes and longitudes of the rows of a
 // listing.
-func (v datasetView) measureCoordinates(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude maps.Spread, err error) {
+func (v datasetView) measureCoordinates(ctx context.Context, pair columns.Pair, req *query.Request) (latitude,
+	longitude maps.Spread, err error) {
 	fields := []int{pair.Latitude, pair.Longitude}
 	found, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: fields, Buckets: query.MaxBuckets})
 	if err != nil {
@@ -107,7 +112,8 @@ func (v datasetView) measureCoordinates(ctx context.Context, pair columns.Pair, 
 
 // measurePositions returns the distributions of the positions of the rows of a listing. Each
 // request counts them in strips of the part of the world that the one before has found.
-func (v datasetView) measurePositions(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude maps.Spread, err error) {
+func (v datasetView) measurePositions(ctx context.Context, pair columns.Pair, req *query.Request) (latitude,
+	longitude maps.Spread, err error) {
 	at := maps.RequestOf(pair, req)
 	for axis, s := range map[maps.Axis]*maps.Spread{maps.Latitudes: &latitude, maps.Longitudes: &longitude} {
 		const most = 4 // requests: strips of the last one are narrower than positions
@@ -119,7 +125,8 @@ func (v datasetView) measurePositions(ctx context.Context, pair columns.Pair, re
 			}
 			*s, q = maps.NewPositionSpread(axis, q, grid)
 		}
-		if q = s.CutPositions(axis, at); q != nil {
+		q = s.CutPositions(axis, at)
+		if q != nil {
 			grid, err := v.Grid(ctx, q)
 			if err != nil {
 				return latitude, longitude, err

@@ -28,7 +28,8 @@ func (o vocabulary) ValuesWith(field int, text string) (values []string, err err
 	if err != nil {
 		return nil, err
 	}
-	found, err := o.v.Facets(o.ctx, &query.FacetRequest{Request: all, Fields: []int{field}, Top: most, Containing: text})
+	found, err := o.v.Facets(o.ctx, &query.FacetRequest{Request: all, Fields: []int{field}, Top: most,
+		Containing: text})
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ func (p *portals) dcat(w *httpapi.Page, r *http.Request) error {
 	}
 	catalog := node{
 		"@context": node{
-			"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/", "foaf": "http://xmlns.com/foaf/0.1/",
+			"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/",
+			"foaf":  "http://xmlns.com/foaf/0.1/",
 			"vcard": "http://www.w3.org/2006/vcard/ns#", "xsd": "http://www.w3.org/2001/XMLSchema#",
 		},
 		"@id": origin + site.PathDCAT, "@type": "dcat:Catalog", "dct:title": site.Name,
@@ -55,8 +56,9 @@ func (p *portals) dcat(w *httpapi.Page, r *http.Request) error {
 		"dcat:dataset":    entries,
 		"dcat:service": node{
 			"@id": service, "@type": "dcat:DataService", "dct:title": site.Name + " listing API",
-			"dcat:endpointURL": node{"@id": origin + "/api/v1"}, "dcat:endpointDescription": node{"@id": origin + site.PathOpenAPI},
-			"dcat:servesDataset": served,
+			"dcat:endpointURL":         node{"@id": origin + "/api/v1"},
+			"dcat:endpointDescription": node{"@id": origin + site.PathOpenAPI},
+			"dcat:servesDataset":       served,
 		},
 	}
 	if m.TotalPages > 1 {
@@ -100,8 +102,10 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 	}
 	distribution := func(id, title, address, media string) node {
 		n := node{
-			"@id": page + "#" + id, "@type": "dcat:Distribution", "dct:title": title, "dcat:accessURL": node{"@id": address},
-			"dcat:mediaType": node{"@id": "https://www.iana.org/assignments/media-types/" + media}, "dcat:accessService": node{"@id": service},
+			"@id": page + "#" + id, "@type": "dcat:Distribution", "dct:title": title,
+			"dcat:accessURL":     node{"@id": address},
+			"dcat:mediaType":     node{"@id": "https://www.iana.org/assignments/media-types/" + media},
+			"dcat:accessService": node{"@id": service},
 		}
 		if l := about.License(); l != nil {
 			n["dct:license"] = dcatLicense(l)
@@ -113,7 +117,8 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 		files = append(files, distribution(strings.ToLower(f.Label), f.Label+", all rows", api+f.Name, f.MediaType))
 	}
 	n := node{
-		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(), "dct:title": format.PlainText(datasets.Title(d)),
+		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(),
+		"dct:title":       format.PlainText(datasets.Title(d)),
 		"dct:description": format.PlainText(datasets.Describe(d)), "dcat:landingPage": node{"@id": page},
 		"dct:accessRights":  node{"@id": "http://publications.europa.eu/resource/authority/access-right/" + rights},
 		"dcat:distribution": files,

@@ -65,7 +65,8 @@ func (p *pictures) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s 
 	}
 	words := state.NewWords(s, found.All.Total)
 	return p.Execute(w, "chart", "chartfile", charts.NewPicture(answer, s.Picture, charts.Caption{
-		Rows: format.PlainText(datasets.Title(&v.Dataset)) + ", " + words.String(), Source: source, Link: origin + s.URL(),
+		Rows: format.PlainText(datasets.Title(&v.Dataset)) + ", " + words.String(), Source: source,
+		Link: origin + s.URL(),
 	}))
 }
 
@@ -87,5 +88,6 @@ func sourceOf(v datasetView, address string, now time.Time) string {
 
 // embedHTML returns the element that shows a picture on other pages.
 func embedHTML(address, title string, width int) string {
-	return fmt.Sprintf(`<img src="%s" alt="%s" width="%d">`, html.EscapeString(address), html.EscapeString(title), width)
+	return fmt.Sprintf(`<img src="%s" alt="%s" width="%d">`, html.EscapeString(address),
+		html.EscapeString(title), width)
 }

@@ -44,7 +44,8 @@ func (p *portals) robots(w *httpapi.Page, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err = fmt.Fprintf(w, "User-agent: *\nDisallow: %[1]s/datasets/*?\nAllow: %[1]s/datasets/*/preview.png?\n"+
 		"Disallow: %[1]s/datasets/*/*/data$\nDisallow: %[1]s/datasets/*/*/facets\nDisallow: %[1]s/datasets/*/*/files/\n"+
-		"Disallow: %[1]s/embed/\nDisallow: %[1]s/publish\nAllow: %[1]s/\n\nSitemap: %[2]s%[3]s\n", base, p.Origin(r), pathSitemap)
+		"Disallow: %[1]s/embed/\nDisallow: %[1]s/publish\nAllow: %[1]s/\n\nSitemap: %[2]s%[3]s\n", base, p.Origin(r),
+		pathSitemap)
 	return err
 }
 
@@ -65,7 +66,8 @@ func (p *portals) openDatasets(ctx context.Context) (open []herb.LiveVersion, st
 
 // serveDocument writes a document about all open datasets, or a page of it. It is made once per
 // state of the catalogue, if there is room for the memory that this takes.
-func (p *portals) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, page, memory int, write func() ([]byte, error)) error {
+func (p *portals) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, page, memory int,
+	write func() ([]byte, error)) error {
 	tag := site.FileTag(state, p.Origin(r), r.URL.Path, strconv.Itoa(page))
 	if site.MatchTag(w, r, tag) {
 		return nil
@@ -106,13 +108,15 @@ func (p *portals) sitemap(w *httpapi.Page, r *http.Request) error {
 	page, total := 0, len(open)+1 // the catalogue is one of the addresses
 	pages := (total + maxSitemap - 1) / maxSitemap
 	if s := params.Get(query.ParamPage); s != "" {
-		if page, err = strconv.Atoi(s); err != nil || page < 1 || page > pages {
+		page, err = strconv.Atoi(s)
+		if err != nil || page < 1 || page > pages {
 			return herb.Errorf(herb.CodeNotFound, "there are %s", herb.Plural(pages, "sitemap", "sitemaps"))
 		}
 	}
-	return p.serveDocument(w, r, "application/xml", state, page, sitemapMemory*min(total, maxSitemap), func() ([]byte, error) {
-		return marshalSitemap(p.Origin(r), open, page, pages)
-	})
+	return p.serveDocument(w, r, "application/xml", state, page, sitemapMemory*min(total, maxSitemap),
+		func() ([]byte, error) {
+			return marshalSitemap(p.Origin(r), open, page, pages)
+		})
 }
 
 func marshalSitemap(origin string, open []herb.LiveVersion, page, pages int) ([]byte, error) {
@@ -126,7 +130,8 @@ func marshalSitemap(origin string, open []herb.LiveVersion, page, pages int) ([]
 	if page == 0 && pages > 1 {
 		document.XMLName.Local = "sitemapindex"
 		for i := range pages {
-			document.Sitemaps = append(document.Sitemaps, sitemapURL{Address: origin + pathSitemap + "?page=" + strconv.Itoa(i+1)})
+			document.Sitemaps = append(document.Sitemaps,
+				sitemapURL{Address: origin + pathSitemap + "?page=" + strconv.Itoa(i+1)})
 		}
 	} else {
 		from := max(page-1, 0) * maxSitemap

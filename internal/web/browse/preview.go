@@ -150,7 +150,8 @@ func describeCard(d *herb.Dataset, words state.Words) string {
 }
 
 // newCardMap returns the rows of a map, in front of all rows; nil if the dataset has no map.
-func (p *pictures) newCardMap(ctx context.Context, v datasetView, s *state.State, req *query.Request) (*share.Map, error) {
+func (p *pictures) newCardMap(ctx context.Context, v datasetView, s *state.State,
+	req *query.Request) (*share.Map, error) {
 	pairs := v.columns.Pairs
 	if len(pairs) == 0 {
 		return nil, nil
@@ -165,9 +166,11 @@ func (p *pictures) newCardMap(ctx context.Context, v datasetView, s *state.State
 		return nil, err
 	}
 	q := fit.Grid
-	m := &share.Map{Stretch: maps.Stretch(q.Bounds), MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY, MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.coasts().land(q.Bounds)}
+	m := &share.Map{Stretch: maps.Stretch(q.Bounds), MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY,
+		MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.coasts().land(q.Bounds)}
 	if len(req.Conditions) > 0 || req.Search != nil || req.Area.HasPosition() {
-		if m.All, m.HighestAll, err = v.dots(ctx, pair, *q, all); err != nil {
+		m.All, m.HighestAll, err = v.dots(ctx, pair, *q, all)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -176,13 +179,15 @@ func (p *pictures) newCardMap(ctx context.Context, v datasetView, s *state.State
 }
 
 // dots returns the numbers of rows of a listing in the cells of a map, and the highest of them.
-func (v datasetView) dots(ctx context.Context, pair columns.Pair, q query.GridRequest, req *query.Request) (dots []share.Dot, highest int, err error) {
+func (v datasetView) dots(ctx context.Context, pair columns.Pair, q query.GridRequest, req *query.Request) (
+	dots []share.Dot, highest int, err error) {
 	q.Request = maps.RequestOf(pair, req)
 	grid, err := v.Grid(ctx, &q)
 	b := q.Bounds
 	width, height := (b.MaxX-b.MinX)/float64(q.Columns), (b.MaxY-b.MinY)/float64(q.Rows)
 	for _, c := range grid.Cells {
-		dots = append(dots, share.Dot{X: 10 * (b.MinX + (float64(c.Column)+.5)*width), Y: -10 * (b.MinY + (float64(c.Row)+.5)*height), Count: c.Count})
+		dots = append(dots, share.Dot{X: 10 * (b.MinX + (float64(c.Column)+.5)*width),
+			Y: -10 * (b.MinY + (float64(c.Row)+.5)*height), Count: c.Count})
 		highest = max(highest, c.Count)
 	}
 	return dots, highest, err
@@ -308,7 +313,8 @@ func newCardValues(c distributions.Distribution) (values []share.Bar) {
 		if part.Href == "" || len(values) == most || !share.CanDraw(part.Value) {
 			continue
 		}
-		bar := share.Bar{Label: format.PlainText(part.Value), Share: float64(counts[part.Value]) / float64(highest), Behind: float64(part.Count) / float64(highestAll)}
+		bar := share.Bar{Label: format.PlainText(part.Value), Share: float64(counts[part.Value]) / float64(highest),
+			Behind: float64(part.Count) / float64(highestAll)}
 		if c.Chosen {
 			bar.Share = float64(counts[part.Value]) / float64(highestAll)
 		}

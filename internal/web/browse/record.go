@@ -16,7 +16,8 @@ func openRow(ctx context.Context, v datasetView, s *state.State) (lost, err erro
 	if s.Row == "" {
 		return nil, nil
 	}
-	lost = herb.Errorf(herb.CodeNotFound, "no row of this version has the content that the link was made for; open the version of that time")
+	lost = herb.Errorf(herb.CodeNotFound,
+		"no row of this version has the content that the link was made for; open the version of that time")
 	req, err := s.Request(v.Order)
 	if herb.CodeOf(err) == herb.CodeInvalid { // the page says why
 		return lost, nil
@@ -30,7 +31,8 @@ func openRow(ctx context.Context, v datasetView, s *state.State) (lost, err erro
 		if err != nil {
 			return nil, err
 		}
-		if at := slices.IndexFunc(found.Records, func(record []byte) bool { return state.RowHash(record) == s.Row }); at >= 0 {
+		if at := slices.IndexFunc(found.Records,
+			func(record []byte) bool { return state.RowHash(record) == s.Row }); at >= 0 {
 			s.OpenRow(req.Offset() + at)
 			return nil, nil
 		}

@@ -85,12 +85,14 @@ func (p *rowsPages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, p
 		return err
 	}
 	if lost != nil {
-		page.Invalid, rejected = append(page.Invalid, state.InvalidParam{Name: state.ParamRow, Message: herb.MessageOf(lost)}), lost
+		page.Invalid, rejected = append(page.Invalid,
+			state.InvalidParam{Name: state.ParamRow, Message: herb.MessageOf(lost)}), lost
 	}
 	if rejected == nil && p.notModified(w, r, v) {
 		return nil
 	}
-	if page.Head, err = p.head(w, r, v, tab); err != nil {
+	page.Head, err = p.head(w, r, v, tab)
+	if err != nil {
 		return err
 	}
 	if err := page.setControls(r.Context(), &s, v); err != nil {
@@ -135,14 +137,16 @@ func (p *rowsPages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, p
 // the invalid parameters.
 func (page *rowsPage) parse(s state.State, parseErr error, order herb.Order) (req *query.Request, rejected, err error) {
 	page.State = &s
-	if req, err = s.Request(order); err == nil {
+	req, err = s.Request(order)
+	if err == nil {
 		err = parseErr
 	}
 	if herb.CodeOf(err) != herb.CodeInvalid {
 		return req, nil, err
 	}
 	rejected = err
-	if s.Listing, page.Invalid = s.ValidListing(); page.Invalid == nil {
+	s.Listing, page.Invalid = s.ValidListing()
+	if page.Invalid == nil {
 		page.Invalid = []state.InvalidParam{{Message: herb.MessageOf(rejected)}}
 	}
 	req, err = s.Request(order)
@@ -206,7 +210,8 @@ func (page *rowsPage) setCall(p *datasetPages, r *http.Request, v datasetView) {
 	path, params := site.PathAPI+v.Ref.String()+"/data", page.State.Call()
 	if page.Map != nil {
 		gridPath := site.PathAPI + v.Ref.String() + "/grid"
-		if page.ShowsCounts = page.Map.Points == ""; page.ShowsCounts {
+		page.ShowsCounts = page.Map.Points == ""
+		if page.ShowsCounts {
 			path, params = gridPath, page.Map.Call
 		} else {
 			page.NoScript = state.Join(p.Base+gridPath, state.ReadableQuery(page.Map.Call))

@@ -31,10 +31,11 @@ type versionsPage struct {
 // keptVersion is a version in the list.
 type keptVersion struct {
 	versions.Version
-	Counts       *comparisons.Counts // of the changes since the version that it replaced; nil: unknown, or hidden
-	Changed      string              // link to the changes since the previous version; empty: there is no previous version
-	IsFrom, IsTo bool                // it is chosen at first
-	Earliest     bool                // no earlier version is listed
+	Counts *comparisons.Counts // of the changes since the version that it replaced; nil: unknown, or hidden
+	// link to the changes since the previous version; empty: there is no previous version
+	Changed      string
+	IsFrom, IsTo bool // it is chosen at first
+	Earliest     bool // no earlier version is listed
 }
 
 // LabelPattern returns the pattern of the input of a label.
@@ -55,13 +56,15 @@ func (p *versionPages) versions(w *httpapi.Page, r *http.Request, v datasetView)
 	}
 	h := versionsPage{Live: v.Live, versions: history}
 	var s *state.State
-	if h.Head, s, _, err = p.documentHead(w, r, v, "versions"); err != nil {
+	h.Head, s, _, err = p.documentHead(w, r, v, "versions")
+	if err != nil {
 		return err
 	}
 	h.Hidden = len(history) == 0
 	var seen map[string]herb.ListedVersion
 	if !h.Head.Mutable {
-		if seen, h.Withdrawn, err = p.seenVersions(r.Context(), w.Visitor(), v.Ref); err != nil {
+		seen, h.Withdrawn, err = p.seenVersions(r.Context(), w.Visitor(), v.Ref)
+		if err != nil {
 			return err
 		}
 	}
@@ -79,7 +82,8 @@ func (p *versionPages) versions(w *httpapi.Page, r *http.Request, v datasetView)
 		if !w.Visitor().MayPublish(v.Ref) {
 			info = info.ForReaders()
 		}
-		if kept.Version = info; h.Compare != "" && i+1 < len(history) {
+		kept.Version = info
+		if h.Compare != "" && i+1 < len(history) {
 			kept.Changed = state.Join(h.Compare, query.Params{
 				{Name: query.ParamFrom, Value: history[i+1].Version}, {Name: query.ParamTo, Value: info.Version},
 			}.With(h.Filters...).Encode())
@@ -101,12 +105,14 @@ func (p *datasetPages) visibleHistory(ctx context.Context, w *httpapi.Page, ref 
 	if visitor.ID != "" {
 		w.SetPrivate()
 	}
-	return versions.Visible(history, func(d herb.Dataset) bool { return visitor.See(d, history[live].Dataset).Report }), nil
+	return versions.Visible(history, func(d herb.Dataset) bool { return visitor.See(d, history[live].Dataset).Report }),
+		nil
 }
 
 // seenVersions returns what lists of versions show a visitor: the kept versions by their names, and
 // the withdrawn ones, newest first.
-func (p *datasetPages) seenVersions(ctx context.Context, visitor herb.Principal, ref herb.Ref) (map[string]herb.ListedVersion, []herb.Withdrawn, error) {
+func (p *datasetPages) seenVersions(ctx context.Context, visitor herb.Principal,
+	ref herb.Ref) (map[string]herb.ListedVersion, []herb.Withdrawn, error) {
 	list, err := p.Opts.Library.ListVersions(ctx, ref)
 	list = list.See(visitor)
 	seen := map[string]herb.ListedVersion{}
@@ -132,7 +138,8 @@ const maxListed = 100
 
 // keptVersions returns the newest versions, for a page that compares two of them, which are listed
 // in any case.
-func (p *versionPages) keptVersions(ctx context.Context, w *httpapi.Page, c *comparedVersions) (kept []comparisons.Version, err error) {
+func (p *versionPages) keptVersions(ctx context.Context, w *httpapi.Page, c *comparedVersions) (
+	kept []comparisons.Version, err error) {
 	ref := c.to.Ref
 	seen, _, err := p.seenVersions(ctx, w.Visitor(), ref)
 	if err != nil {

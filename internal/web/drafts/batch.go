@@ -25,8 +25,10 @@ const pathDrafts = site.PathPublish + "-all"
 
 // Parameters of the page. Each may be repeated.
 const (
-	paramDraft   = "draft"   // a draft to show, and to select; none: all of the key
-	paramLive    = "publish" // a publish that was started, to show its result; in the form: a draft with the state that was shown
+	paramDraft = "draft" // a draft to show, and to select; none: all of the key
+	// a publish that was started, to show its result; in the form: a draft with the state that was
+	// shown
+	paramLive    = "publish"
 	paramSkipped = "skipped" // a draft that was not published, because it is not as the page has shown it
 )
 
@@ -71,7 +73,8 @@ func (p *Pages) draftsForm(w *httpapi.Page, r *http.Request) error {
 	for _, param := range params {
 		named.Add(param.Name, param.Value)
 	}
-	page := draftsPage{Head: publishHead{Step: 2, Line: "several datasets"}, Path: p.Base + pathDrafts, Start: p.Base + site.PathPublish, Shown: named[paramDraft]}
+	page := draftsPage{Head: publishHead{Step: 2, Line: "several datasets"}, Path: p.Base + pathDrafts,
+		Start: p.Base + site.PathPublish, Shown: named[paramDraft]}
 	drafts, err := p.opts.Drafts.Drafts(r.Context(), w.Visitor().ID)
 	if err != nil {
 		return err
@@ -89,7 +92,8 @@ func (p *Pages) draftsForm(w *httpapi.Page, r *http.Request) error {
 		if s == nil { // it is live, and removed soon
 			continue
 		}
-		if s.Selected = isNamed; slices.Contains(named[paramSkipped], d.ID) && s.Progress == nil {
+		s.Selected = isNamed
+		if slices.Contains(named[paramSkipped], d.ID) && s.Progress == nil {
 			s.Text, s.Selected = "Not published: it was changed, or is not as the page has shown it. "+s.Text, false
 		}
 		page.Drafts = append(page.Drafts, s)
@@ -105,7 +109,8 @@ func (p *Pages) draftsForm(w *httpapi.Page, r *http.Request) error {
 		}
 		page.Done = append(page.Done, doneState{last.Ref(), p.DatasetPath(last.Ref()), text})
 	}
-	slices.SortStableFunc(page.Drafts, func(a, b *draftState) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
+	slices.SortStableFunc(page.Drafts,
+		func(a, b *draftState) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
 	for _, d := range page.Drafts {
 		if d.Progress != nil {
 			page.Refresh = 1
@@ -235,5 +240,6 @@ func (p *Pages) publishShown(w *httpapi.Page, r *http.Request, id, shown string)
 	case found.Progress != nil || found.Error != "" || len(groupByConsent(&found)) > 0 || shownState(&found) != shown:
 		return "", herb.Errorf(herb.CodeRejected, "the draft is not as the page has shown it")
 	}
-	return p.opts.Drafts.Publish(r.Context(), id, versions.PublishOptions{Authorize: w.Reauthorize(d.Ref)}, found.Live, actor)
+	return p.opts.Drafts.Publish(r.Context(), id, versions.PublishOptions{Authorize: w.Reauthorize(d.Ref)},
+		found.Live, actor)
 }

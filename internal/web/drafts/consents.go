@@ -20,7 +20,9 @@ type consentGroup struct {
 	Count   string // number of changes, in words
 	List    string // see herb.ConsentText
 	Label   string // of the checkbox
-	Value   string // of the checkbox: it identifies the consent and the changes, so that no others are published by accident
+	// of the checkbox: it identifies the consent and the changes, so that no others are published
+	// by accident
+	Value string
 }
 
 // paramConsent is the name of the checkboxes.

@@ -41,7 +41,8 @@ func (page *reviewPage) Differences() (all []difference) {
 func (page *reviewPage) recordDifferences() (all []difference) {
 	c := page.Compared
 	if c == nil {
-		return []difference{{"", herb.Count(page.Records), plural(page.Records, "record", "records") + "; not compared with those of the live version"}}
+		return []difference{{"", herb.Count(page.Records), plural(page.Records, "record", "records") +
+			"; not compared with those of the live version"}}
 	}
 	add := func(n int, sign, text string) {
 		if n > 0 {

@@ -31,7 +31,8 @@ const (
 // redirectDone redirects to a page of a dataset, which tells what was done. previous is the version
 // that was live before; empty if there was none. Publishers who may not read the dataset are told
 // on the page to choose a file, because the pages of the dataset would require another key.
-func (p *Pages) redirectDone(w *httpapi.Page, r *http.Request, ref herb.Ref, page, what, version, previous string) error {
+func (p *Pages) redirectDone(w *httpapi.Page, r *http.Request, ref herb.Ref, page, what, version,
+	previous string) error {
 	const seconds = 120
 	path, value := p.DatasetPath(ref), what+"/"+version+"/"+previous
 	if !p.mayReadLive(w, ref) {
@@ -125,12 +126,14 @@ func (p *Pages) newDone(w *httpapi.Page, r *http.Request, ref herb.Ref, live, va
 	}
 	d.Previous = parts[2]
 	// Publishers may know the versions of a dataset that a private catalogue hides from them.
-	history, err := p.opts.History(library.WithReader(r.Context(), func(d herb.Dataset) bool { return w.Visitor().See(d).Report }, nil), ref)
+	history, err := p.opts.History(
+		library.WithReader(r.Context(), func(d herb.Dataset) bool { return w.Visitor().See(d).Report }, nil), ref)
 	if err != nil {
 		return nil, err
 	}
 	d.Exposes = Exposures(history, live, d.Previous)
-	if i := slices.IndexFunc(history, func(v versions.Version) bool { return v.Version == live }); i >= 0 && parts[0] == donePublished {
+	if i := slices.IndexFunc(history, func(v versions.Version) bool { return v.Version == live }); i >= 0 &&
+		parts[0] == donePublished {
 		for _, c := range history[i].Changes {
 			d.Changes = append(d.Changes, c.Message)
 		}
@@ -165,7 +168,9 @@ func (p *Pages) rollback(w *httpapi.Page, r *http.Request) error {
 	}
 	version, err := p.opts.Publisher.Rollback(herb.WithActor(r.Context(), actor), ref, live, to, given...)
 	if len(herb.ConsentsOf(err)) > 0 {
-		return herb.Wrap(herb.CodeRejected, err, "%s\n  select the checkbox of the version, if there is one, or use the command 'herbarium datasets rollback'",
+		return herb.Wrap(herb.CodeRejected, err,
+			"%s\n  select the checkbox of the version, if there is one, or use the command 'herbarium datasets "+
+				"rollback'",
 			herb.MessageOf(err))
 	}
 	if err != nil {

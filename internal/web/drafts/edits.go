@@ -68,7 +68,8 @@ func applyForm(r *review.Review, current review.Edits, form url.Values) (review.
 	for _, name := range []string{"table", "pick"} {
 		if table := form.Get(name); table != "" && table != shown && slices.Contains(r.Tables, table) {
 			// Rows and columns belong to the previous table.
-			return review.Edits{Table: table, Encoding: e.Encoding, Title: e.Title, Description: e.Description, License: e.License, Access: e.Access, Message: e.Message}, nil
+			return review.Edits{Table: table, Encoding: e.Encoding, Title: e.Title, Description: e.Description,
+				License: e.License, Access: e.Access, Message: e.Message}, nil
 		}
 	}
 	before := cloneEdits(e)
@@ -76,7 +77,9 @@ func applyForm(r *review.Review, current review.Edits, form url.Values) (review.
 		return e, err
 	}
 	if shown != e.Table && !e.Equal(before) { // of another tab
-		return e, herb.Errorf(herb.CodeRejected, "the table %q was chosen elsewhere, and this change was made to another table; make it again if it still applies",
+		return e, herb.Errorf(herb.CodeRejected,
+			"the table %q was chosen elsewhere, and this change was made to another table; make it again if it still "+
+				"applies",
 			herb.Clip(e.Table, 60))
 	}
 	return e, nil
@@ -223,7 +226,8 @@ func editColumn(c review.Column, edit review.ColumnEdit, do, value string) (revi
 		edit = review.ColumnEdit{Hidden: edit.Hidden}
 	case doMissing:
 		if c.Most {
-			return edit, herb.Invalidf("most values of the column %q are not %ss, so they cannot be missing values", c.Source, c.Almost)
+			return edit, herb.Invalidf("most values of the column %q are not %ss, so they cannot be missing values",
+				c.Source, c.Almost)
 		}
 		if edit.Format == "" {
 			edit.Type = ""
@@ -261,7 +265,10 @@ func toggleRow(n int, list, opposite []int) (_, _ []int) {
 
 // decideValue adds a decision to a list, or only removes the opposite one if it is there.
 func decideValue(list []review.ValueEdit, x review.ValueEdit) []review.ValueEdit {
-	i := slices.IndexFunc(list, func(other review.ValueEdit) bool { return other.Column == x.Column && other.Value == x.Value })
+	i := slices.IndexFunc(list, func(other review.ValueEdit) bool {
+		return other.Column == x.Column &&
+			other.Value == x.Value
+	})
 	switch {
 	case i < 0:
 		return append(slices.Clip(list), x)

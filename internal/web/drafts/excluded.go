@@ -19,7 +19,8 @@ type excludedRows struct {
 func (page *reviewPage) ExcludedRows() (all []excludedRows) {
 	for _, x := range page.Excluded {
 		value := x.Column + " is " + quoteValue(x.Value)
-		rows := excludedRows{Text: herb.Plural(x.Rows, "row is", "rows are") + " left out, also from later files: " + value + "."}
+		rows := excludedRows{Text: herb.Plural(x.Rows, "row is", "rows are") + " left out, also from later files: " +
+			value + "."}
 		label := map[bool]string{true: "Keep it", false: "Keep them"}[x.Rows == 1]
 		if x.Rows == 0 {
 			rows.Text, label = "No row is left out because "+value+".", "Remove the rule"
@@ -32,7 +33,8 @@ func (page *reviewPage) ExcludedRows() (all []excludedRows) {
 	for _, x := range page.Draft.Edits.Exclude {
 		if x.Keep && x.Column < len(page.Columns) {
 			all = append(all, excludedRows{
-				Text:     "Rows are kept, also of later files: " + page.Columns[x.Column].Source + " is " + quoteValue(x.Value) + ".",
+				Text: "Rows are kept, also of later files: " + page.Columns[x.Column].Source + " is " +
+					quoteValue(x.Value) + ".",
 				Remedies: []remedy{{Label: "Leave them out", Do: valueAction(doExclude, x.Column, x.Value)}},
 			})
 		}

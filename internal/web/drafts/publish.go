@@ -52,7 +52,8 @@ type Drafts interface {
 	Review(ctx context.Context, id string, wait time.Duration) (review.Review, error)
 	Edit(ctx context.Context, id string, change func(review.Edits) (review.Edits, error)) (changed bool, err error)
 	Descriptor(ctx context.Context, id string) ([]byte, error)
-	Publish(ctx context.Context, id string, given versions.PublishOptions, live string, actor herb.Actor) (string, error)
+	Publish(ctx context.Context, id string, given versions.PublishOptions, live string,
+		actor herb.Actor) (string, error)
 	State(ctx context.Context, publish string, wait time.Duration) (publish.Publish, error)
 	Discard(ctx context.Context, id string) error
 }
@@ -64,7 +65,8 @@ type Options struct {
 	Drafts    Drafts
 	Versions  Versions
 	Publisher Publisher
-	History   func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first
+	// the kept versions of a dataset, newest first
+	History func(context.Context, herb.Ref) ([]versions.Version, error)
 }
 
 // Pages serves the pages for publishing files. It is safe for concurrent use.
@@ -176,14 +178,16 @@ func (p *Pages) publishForm(w *httpapi.Page, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.renderPublish(w, r, url.Values{FieldNamespace: {params.Get(FieldNamespace)}, FieldDataset: {params.Get(FieldDataset)}}, nil)
+	return p.renderPublish(w, r, url.Values{FieldNamespace: {params.Get(FieldNamespace)},
+		FieldDataset: {params.Get(FieldDataset)}}, nil)
 }
 
 // renderPublish writes the page to choose a file, with what was entered and why that was rejected.
 func (p *Pages) renderPublish(w *httpapi.Page, r *http.Request, fields url.Values, rejection error) error {
 	page := publishPage{
-		Head: publishHead{Step: 1}, Path: p.Base + site.PathPublish, Namespace: fields.Get(FieldNamespace), Dataset: fields.Get(FieldDataset),
-		Table: fields.Get(fieldTable), MaxSize: herb.FormatBytes(p.opts.Files.MaxSize()), All: p.Base + pathDrafts,
+		Head: publishHead{Step: 1}, Path: p.Base + site.PathPublish, Namespace: fields.Get(FieldNamespace),
+		Dataset: fields.Get(FieldDataset),
+		Table:   fields.Get(fieldTable), MaxSize: herb.FormatBytes(p.opts.Files.MaxSize()), All: p.Base + pathDrafts,
 	}
 	var err error
 	if rejection != nil {
@@ -237,7 +241,8 @@ func (page *publishPage) addDatasets(ctx context.Context, p *Pages, visitor herb
 		}
 	}
 	slices.Sort(namespaces)
-	if page.Namespaces = slices.Compact(namespaces); len(page.Namespaces) == 1 && page.Namespace == "" {
+	page.Namespaces = slices.Compact(namespaces)
+	if len(page.Namespaces) == 1 && page.Namespace == "" {
 		page.Namespace = page.Namespaces[0]
 	}
 	return nil
@@ -251,7 +256,8 @@ func (p *Pages) receiveFiles(w *httpapi.Page, r *http.Request) error {
 	var drafts []review.Draft
 	fields, err := w.ReceiveFiles(func(fields url.Values, name string, content io.Reader) error {
 		if len(drafts) > 0 && fields.Get(FieldDataset) != "" {
-			return herb.Invalidf("each of several files becomes a dataset that is named after the file; leave Dataset empty, or send one file")
+			return herb.Invalidf("each of several files becomes a dataset that is named after the file; leave " +
+				"Dataset empty, or send one file")
 		}
 		d, err := p.createDraft(w, r, fields, name, content)
 		drafts = append(drafts, d)
@@ -270,8 +276,10 @@ func (p *Pages) receiveFiles(w *httpapi.Page, r *http.Request) error {
 }
 
 // createDraft receives a file for the dataset that the form names, or that is named after the file.
-func (p *Pages) createDraft(w *httpapi.Page, r *http.Request, fields url.Values, name string, content io.Reader) (d review.Draft, err error) {
-	ref, err := review.NameDataset(strings.TrimSpace(fields.Get(FieldNamespace)), strings.TrimSpace(fields.Get(FieldDataset)), name)
+func (p *Pages) createDraft(w *httpapi.Page, r *http.Request, fields url.Values, name string,
+	content io.Reader) (d review.Draft, err error) {
+	ref, err := review.NameDataset(strings.TrimSpace(fields.Get(FieldNamespace)),
+		strings.TrimSpace(fields.Get(FieldDataset)), name)
 	if err != nil {
 		return d, err
 	}

@@ -27,23 +27,28 @@ func (p *Pages) openDraft(w *httpapi.Page, r *http.Request) (d review.Draft, act
 	if !site.PublishPath.MatchString(back) {
 		return d, actor, errNoDraft()
 	}
-	if _, err = p.mayPublish(w, r, herb.Ref{}, back); err != nil {
+	_, err = p.mayPublish(w, r, herb.Ref{}, back)
+	if err != nil {
 		return d, actor, err
 	}
-	if d, err = p.opts.Drafts.Draft(r.Context(), id); err != nil {
+	d, err = p.opts.Drafts.Draft(r.Context(), id)
+	if err != nil {
 		if herb.CodeOf(err) == herb.CodeNotFound {
 			err = errNoDraft()
 		}
 		return d, actor, err
 	}
-	if actor, err = w.MayPublish(d.Ref); herb.CodeOf(err) == herb.CodeForbidden {
+	actor, err = w.MayPublish(d.Ref)
+	if herb.CodeOf(err) == herb.CodeForbidden {
 		err = errNoDraft() // the name of the dataset may be hidden
 	}
 	return d, actor, err
 }
 
 func errNoDraft() error {
-	return herb.Errorf(herb.CodeNotFound, "this file is not waiting any more, or it requires another key: it was published, discarded or kept for too long; send it again")
+	return herb.Errorf(herb.CodeNotFound,
+		"this file is not waiting any more, or it requires another key: it was published, discarded or kept for too "+
+			"long; send it again")
 }
 
 // review serves the review of a draft.
@@ -127,10 +132,13 @@ func (p *Pages) rejectDraft(w *httpapi.Page, r *http.Request, d review.Draft, re
 // saveEdits applies the form of a review to the settings of a draft. It returns the review that the
 // form was applied to, and whether it changed anything.
 func (p *Pages) saveEdits(r *http.Request, d review.Draft) (found review.Review, changed bool, err error) {
-	if found, err = p.opts.Drafts.Review(r.Context(), d.ID, reviewWait); err != nil {
+	found, err = p.opts.Drafts.Review(r.Context(), d.ID, reviewWait)
+	if err != nil {
 		return found, false, err
 	}
-	changed, err = p.opts.Drafts.Edit(r.Context(), d.ID, func(e review.Edits) (review.Edits, error) { return applyForm(&found, e, r.PostForm) })
+	changed, err = p.opts.Drafts.Edit(r.Context(), d.ID, func(e review.Edits) (review.Edits, error) {
+		return applyForm(&found, e, r.PostForm)
+	})
 	return found, changed, err
 }
 
@@ -198,12 +206,15 @@ func (p *Pages) publishDraft(w *httpapi.Page, r *http.Request) error {
 func checkReviewed(r *review.Review, live string, changed bool, form url.Values) ([]herb.Consent, error) {
 	switch {
 	case form.Get("live") != live:
-		return nil, herb.Errorf(herb.CodeRejected, "nothing was published: another version of %s went live in the meantime; "+
-			"the review compares the file with that version now; check it, then publish again", r.Draft.Ref)
+		return nil, herb.Errorf(herb.CodeRejected,
+			"nothing was published: another version of %s went live in the meantime; "+
+				"the review compares the file with that version now; check it, then publish again", r.Draft.Ref)
 	case changed:
-		return nil, herb.Errorf(herb.CodeRejected, "your last changes are saved, but not published: check what they do, then publish")
+		return nil, herb.Errorf(herb.CodeRejected,
+			"your last changes are saved, but not published: check what they do, then publish")
 	case r.Progress != nil:
-		return nil, herb.Errorf(herb.CodeRejected, "the file is still being checked; publish it when the check has ended")
+		return nil, herb.Errorf(herb.CodeRejected,
+			"the file is still being checked; publish it when the check has ended")
 	case r.Error != "":
 		return nil, herb.Errorf(herb.CodeRejected, "nothing was published: correct the settings first")
 	}

@@ -76,7 +76,8 @@ func typeChoices(c review.Column) (all []typeChoice) {
 func remediesOf(c review.Column) (all []remedy) {
 	for _, r := range c.DateNotations {
 		if r.Format != c.Edit.Format {
-			all = append(all, remedy{Label: notationLabel(c, r), Do: action(doFormat, c.Position) + " " + string(r.Type) + " " + r.Format})
+			all = append(all, remedy{Label: notationLabel(c, r), Do: action(doFormat, c.Position) + " " +
+				string(r.Type) + " " + r.Format})
 		}
 	}
 	var missing []remedy

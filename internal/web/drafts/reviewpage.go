@@ -45,7 +45,8 @@ func encodingChoices(r *review.Review) (all []encodingChoice) {
 		for _, word := range e.Words[:min(len(e.Words), most)] {
 			words = append(words, format.PlainText(word))
 		}
-		if c.Label = e.Encoding + ": " + strings.Join(words, ", "); c.Selected && edited == "" {
+		c.Label = e.Encoding + ": " + strings.Join(words, ", ")
+		if c.Selected && edited == "" {
 			c.Value = "" // it stays detected
 		}
 		all = append(all, c)
@@ -83,8 +84,10 @@ const shownColumns = 60
 // newReviewPage returns the page about a review, with columns from the given one on.
 func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 	page := &reviewPage{
-		Review: r, Path: p.draftPath(r.Draft.ID), Start: p.Base + site.PathPublish, Dataset: p.DatasetPath(r.Draft.Ref), Progress: newProgressView(r.Progress),
-		Head: publishHead{Step: 2, Line: cmp.Or(r.Draft.Name, "pasted table") + " · " + herb.FormatBytes(r.Draft.Size)},
+		Review: r, Path: p.draftPath(r.Draft.ID), Start: p.Base + site.PathPublish, Dataset: p.DatasetPath(r.Draft.Ref),
+		Progress: newProgressView(r.Progress),
+		Head: publishHead{Step: 2, Line: cmp.Or(r.Draft.Name, "pasted table") + " · " +
+			herb.FormatBytes(r.Draft.Size)},
 	}
 	if _, table, ok := strings.Cut(r.Format, ", "); ok {
 		page.Head.Line += " · " + table
@@ -97,7 +100,8 @@ func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 	for at := 0; len(r.Columns) > shownColumns && at < len(r.Columns); at += shownColumns {
 		last := min(at+shownColumns, len(r.Columns))
 		page.Pages = append(page.Pages, state.Link{
-			Label: fmt.Sprintf("%s–%s", herb.Count(at+1), herb.Count(last)), Href: page.Path + "?" + paramColumn + "=" + strconv.Itoa(at), Current: at == page.First,
+			Label: fmt.Sprintf("%s–%s", herb.Count(at+1), herb.Count(last)), Href: page.Path + "?" + paramColumn + "=" +
+				strconv.Itoa(at), Current: at == page.First,
 		})
 	}
 	for _, c := range r.Columns[page.First:min(page.First+shownColumns, len(r.Columns))] {
@@ -165,7 +169,8 @@ func (page *reviewPage) Width() int { return 196 + 148*len(page.Shown) }
 
 // Licenses returns the identifiers of the usual licenses of data.
 func (page *reviewPage) Licenses() []string {
-	return []string{"CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "ODC-By-1.0", "ODbL-1.0", "PDDL-1.0", "OGL-UK-3.0", "DL-DE-BY-2.0", "etalab-2.0"}
+	return []string{"CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "ODC-By-1.0", "ODbL-1.0", "PDDL-1.0",
+		"OGL-UK-3.0", "DL-DE-BY-2.0", "etalab-2.0"}
 }
 
 // keyChoice is a field that may be part of the primary key.
@@ -259,7 +264,8 @@ func (page *reviewPage) newBreakingChange(change versions.Change) breakingChange
 	case versions.FieldRenamed:
 		for _, c := range page.Columns {
 			if c.Added && c.Field == change.Renamed {
-				b.Remedies = []remedy{{Label: "Call it " + change.Field, Do: action(doName, c.Position) + " " + change.Field}}
+				b.Remedies = []remedy{{Label: "Call it " + change.Field, Do: action(doName, c.Position) + " " +
+					change.Field}}
 			}
 		}
 	case versions.FieldRemoved:

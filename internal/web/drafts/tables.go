@@ -30,7 +30,8 @@ func (page *reviewPage) chooseTables(form url.Values) {
 	if len(page.Tables) == 0 {
 		return
 	}
-	page.chooses, page.Rows, page.FileRows, page.Columns, page.Shown, page.Pages, page.Review.Columns = true, nil, nil, nil, nil, nil, nil
+	page.chooses, page.Rows, page.FileRows, page.Columns, page.Shown, page.Pages, page.Review.Columns = true, nil, nil,
+		nil, nil, nil, nil
 	if form.Has(fieldAsked) {
 		page.choice = form
 	}

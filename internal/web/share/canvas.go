@@ -46,7 +46,8 @@ func (c *canvas) bounds(s shape) image.Rectangle {
 		return image.Rectangle{}
 	}
 	pixel := func(v float64, most int) int { return int(math.Max(0, math.Min(v, float64(most)))) }
-	return image.Rect(pixel(math.Floor(low.x), Width), pixel(math.Floor(low.y), Height), pixel(math.Ceil(high.x), Width), pixel(math.Ceil(high.y), Height))
+	return image.Rect(pixel(math.Floor(low.x), Width), pixel(math.Floor(low.y), Height),
+		pixel(math.Ceil(high.x), Width), pixel(math.Ceil(high.y), Height))
 }
 
 // fill fills a shape. Contours that overlap are one area, as long as they turn the same way.
@@ -61,7 +62,8 @@ func (c *canvas) fill(s shape, col color.NRGBA) {
 		return float32(p.x - float64(r.Min.X)), float32(p.y - float64(r.Min.Y))
 	}
 	for _, contour := range s {
-		if contour = clip(contour); len(contour) < 3 {
+		contour = clip(contour)
+		if len(contour) < 3 {
 			continue
 		}
 		c.raster.MoveTo(at(contour[0]))
@@ -81,8 +83,10 @@ func clip(contour []point) []point {
 		inside func(p point) bool
 		cross  func(a, b point) point
 	}{
-		{func(p point) bool { return p.x >= -margin }, crossX(-margin)}, {func(p point) bool { return p.x <= Width+margin }, crossX(Width + margin)},
-		{func(p point) bool { return p.y >= -margin }, crossY(-margin)}, {func(p point) bool { return p.y <= Height+margin }, crossY(Height + margin)},
+		{func(p point) bool { return p.x >= -margin }, crossX(-margin)},
+		{func(p point) bool { return p.x <= Width+margin }, crossX(Width + margin)},
+		{func(p point) bool { return p.y >= -margin }, crossY(-margin)},
+		{func(p point) bool { return p.y <= Height+margin }, crossY(Height + margin)},
 	} {
 		if !slices.ContainsFunc(contour, func(p point) bool { return !edge.inside(p) }) {
 			continue
@@ -128,7 +132,8 @@ func (c *canvas) stroke(s shape, width float64, col color.NRGBA) {
 				continue
 			}
 			nx, ny := -dy/length*width/2, dx/length*width/2
-			outline = append(outline, []point{{from.x - nx, from.y - ny}, {p.x - nx, p.y - ny}, {p.x + nx, p.y + ny}, {from.x + nx, from.y + ny}})
+			outline = append(outline, []point{{from.x - nx, from.y - ny}, {p.x - nx, p.y - ny}, {p.x + nx, p.y + ny},
+				{from.x + nx, from.y + ny}})
 		}
 	}
 	c.fill(outline, col)

@@ -172,7 +172,8 @@ func (c *canvas) drawColumns(columns []Column, faces typefaces) {
 		c.fill(behind, dim)
 		c.fill(before, green)
 		c.write(label{x, bottom, 23, "start", faces.regular, muted, faces.regular.fit(column.Left, 23, width/2-8)})
-		c.write(label{x + width, bottom, 23, "end", faces.regular, muted, faces.regular.fit(column.Right, 23, width/2-8)})
+		c.write(label{x + width, bottom, 23, "end", faces.regular, muted,
+			faces.regular.fit(column.Right, 23, width/2-8)})
 	}
 }
 

@@ -34,7 +34,8 @@ func draw(t *testing.T, card share.Card) image.Image {
 // shade returns which color a pixel has: the ground, dim, bright, or another one.
 func shade(img image.Image, x, y int) string {
 	for name, want := range map[string]color.RGBA{
-		"ground": {0x0f, 0x13, 0x11, 0xff}, "dim": {0x2b, 0x5b, 0x43, 0xff}, "bright": {0x5f, 0xd3, 0x9a, 0xff}, "land": {0x1a, 0x21, 0x1d, 0xff},
+		"ground": {0x0f, 0x13, 0x11, 0xff}, "dim": {0x2b, 0x5b, 0x43, 0xff}, "bright": {0x5f, 0xd3, 0x9a, 0xff},
+		"land": {0x1a, 0x21, 0x1d, 0xff},
 	} {
 		if r, g, b, _ := img.At(x, y).RGBA(); near(r, want.R) && near(g, want.G) && near(b, want.B) {
 			return name
@@ -63,7 +64,8 @@ func TestCard_map(t *testing.T) {
 	img := draw(t, share.Card{
 		Heading: "1 of 2 rows", Detail: "magnitude ≥ 7.5", Site: "data.example.org",
 		Map: &share.Map{
-			Stretch: 1, Land: []share.Land{{Path: "M-900 0H0V300H-900z", Scale: 2}}, MinX: -1800, MinY: -900, MaxX: 1800, MaxY: 900,
+			Stretch: 1, Land: []share.Land{{Path: "M-900 0H0V300H-900z", Scale: 2}}, MinX: -1800, MinY: -900,
+			MaxX: 1800, MaxY: 900,
 			All:      []share.Dot{{X: 900, Y: 300, Count: 1}, {X: 1200, Y: 300, Count: 8}},
 			Matching: []share.Dot{{X: 1200, Y: 300, Count: 1}}, HighestAll: 8, Highest: 1,
 		},
@@ -81,7 +83,8 @@ func TestCard_map(t *testing.T) {
 		}
 	}
 	for name, area := range map[string]image.Rectangle{
-		"heading": image.Rect(64, 104, 400, 156), "detail": image.Rect(64, 180, 300, 206), "site": image.Rect(106, 562, 300, 584), "icon": image.Rect(64, 556, 96, 590),
+		"heading": image.Rect(64, 104, 400, 156), "detail": image.Rect(64, 180, 300, 206),
+		"site": image.Rect(106, 562, 300, 584), "icon": image.Rect(64, 556, 96, 590),
 	} {
 		if share := covered(img, area); share < 0.08 || share > 0.8 {
 			t.Errorf("the %s covers %.2f of its area", name, share)
@@ -92,7 +95,8 @@ func TestCard_map(t *testing.T) {
 func TestCard_columns(t *testing.T) {
 	t.Parallel()
 	img := draw(t, share.Card{Columns: []share.Column{
-		{Name: "price", Bars: []share.Bar{{Share: 1, Behind: 1}, {Share: 0.5, Behind: 1}, {Behind: 0.5}, {}}, Left: "0", Right: "100"},
+		{Name: "price", Bars: []share.Bar{{Share: 1, Behind: 1}, {Share: 0.5, Behind: 1}, {Behind: 0.5}, {}}, Left: "0",
+			Right: "100"},
 		{Name: "category", Values: []share.Bar{{Label: "tree", Share: 0.5, Behind: 1}, {Label: "herb", Behind: 0.25}}},
 	}})
 	// The bars are 125 pixels apart, and end at y 494.
@@ -100,7 +104,8 @@ func TestCard_columns(t *testing.T) {
 		x, y int
 		want string
 	}{
-		{100, 350, "bright"}, {225, 350, "dim"}, {225, 450, "bright"}, {350, 350, "ground"}, {350, 450, "dim"}, {475, 450, "ground"},
+		{100, 350, "bright"}, {225, 350, "dim"}, {225, 450, "bright"}, {350, 350, "ground"}, {350, 450, "dim"},
+		{475, 450, "ground"},
 		{650, 326, "bright"}, {1000, 326, "dim"}, {620, 384, "dim"}, {1000, 384, "ground"},
 	} {
 		if got := shade(img, tt.x, tt.y); got != tt.want {
@@ -112,13 +117,15 @@ func TestCard_columns(t *testing.T) {
 func TestCard_chart(t *testing.T) {
 	t.Parallel()
 	figure := plot.Figure{Width: share.FigureWidth, Height: share.FigureHeight, Shapes: []plot.Shape{
-		{Class: "box s1", Path: "M0 0h100v100h-100z"}, {Class: "rule base", Path: "M200 0V200"}, {Class: "curve s2", Path: "M300 0L400 100"},
+		{Class: "box s1", Path: "M0 0h100v100h-100z"}, {Class: "rule base", Path: "M200 0V200"},
+		{Class: "curve s2", Path: "M300 0L400 100"},
 	}, Texts: []plot.Text{{X: 500, Y: 100, Anchor: "end", Class: "name s1", Text: "植物"}}}
 	img := draw(t, share.Card{Figure: &figure})
 	if got := shade(img, 114, 296); got != "bright" {
 		t.Errorf("the box is %s", got)
 	}
-	for name, area := range map[string]image.Rectangle{"rule": image.Rect(263, 250, 266, 440), "curve": image.Rect(412, 294, 416, 298), "label": image.Rect(550, 335, 566, 348)} {
+	for name, area := range map[string]image.Rectangle{"rule": image.Rect(263, 250, 266, 440),
+		"curve": image.Rect(412, 294, 416, 298), "label": image.Rect(550, 335, 566, 348)} {
 		if covered(img, area) == 0 {
 			t.Errorf("there is no %s", name)
 		}
@@ -131,7 +138,8 @@ func TestCard_chart(t *testing.T) {
 func TestCanDraw(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		"223 of 23,412 rows": true, "magnitude ≥ 7.5 · 1965 – 2016": true, "Ångström, Çelik, e\u0301": true, "Ωμέγα": true, "Растения": true, "“a” \t b": true,
+		"223 of 23,412 rows": true, "magnitude ≥ 7.5 · 1965 – 2016": true, "Ångström, Çelik, e\u0301": true,
+		"Ωμέγα": true, "Растения": true, "“a” \t b": true,
 		"植物園": false, "نباتات": false, "ไม้": false, "🌱": false, "": true,
 	} {
 		if got := share.CanDraw(text); got != want {
@@ -160,7 +168,8 @@ func TestCard_longTexts(t *testing.T) {
 	t.Parallel()
 	card := func(text string) share.Card {
 		return share.Card{Path: text, Heading: text, Detail: text, Site: text, Columns: []share.Column{
-			{Name: text, Left: text, Right: text, Bars: []share.Bar{{Share: 1}, {Share: .5}}}, {Name: text, Values: []share.Bar{{Label: text, Share: 1}}},
+			{Name: text, Left: text, Right: text, Bars: []share.Bar{{Share: 1}, {Share: .5}}},
+			{Name: text, Values: []share.Bar{{Label: text, Share: 1}}},
 		}}
 	}
 	long, longer := draw(t, card(strings.Repeat("ä", 10_000))), draw(t, card(strings.Repeat("ä", 2<<20)))

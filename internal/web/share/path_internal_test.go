@@ -22,11 +22,13 @@ func TestParsePath(t *testing.T) {
 		"M1":                   {{{1, 0}}},
 		"M0 0h.01":             {{{0, 0}, {.01, 0}}},
 	} {
-		if diff := cmp.Diff(want, parsePath(data, transform{scale: 1, stretch: 1}), cmp.AllowUnexported(point{})); diff != "" {
+		if diff := cmp.Diff(want, parsePath(data, transform{scale: 1, stretch: 1}),
+			cmp.AllowUnexported(point{})); diff != "" {
 			t.Errorf("%s: %s", data, diff)
 		}
 	}
-	if s := parsePath("M0 0c0 1 0 1 2 2", transform{10, 20, 2, 1}); len(s) != 1 || s[0][len(s[0])-1] != (point{14, 24}) {
+	if s := parsePath("M0 0c0 1 0 1 2 2", transform{10, 20, 2, 1}); len(s) != 1 ||
+		s[0][len(s[0])-1] != (point{14, 24}) {
 		t.Errorf("a curve ends at %v", s)
 	}
 }

@@ -44,7 +44,8 @@ func newAssets(files fs.FS, base string) *assets {
 	all, plain := sha256.New(), map[string][]byte{}
 	a := &assets{files: map[string]asset{}}
 	types := map[string]string{
-		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		".woff2": "font/woff2",
 	}
 	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -53,7 +54,8 @@ func newAssets(files fs.FS, base string) *assets {
 		content, err := fs.ReadFile(files, file)
 		all.Write(content)
 		if name, ok := strings.CutSuffix(path.Base(file), ".gz"); ok {
-			a.files[name] = asset{types[path.Ext(name)], func() []byte { return content }, sync.OnceValue(func() []byte { return decompress(content) })}
+			a.files[name] = asset{types[path.Ext(name)], func() []byte { return content },
+				sync.OnceValue(func() []byte { return decompress(content) })}
 		} else {
 			plain[name] = content
 		}
@@ -69,8 +71,10 @@ func newAssets(files fs.FS, base string) *assets {
 	}
 	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
 	for name, content := range plain {
-		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
-			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(content) }), func() []byte { return content }}
+		// templates and licenses of third-party files are not served
+		if contentType := types[path.Ext(name)]; contentType != "" {
+			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(content) }),
+				func() []byte { return content }}
 		}
 	}
 	return a

@@ -16,7 +16,8 @@ func TestModules(t *testing.T) {
 	var names []string
 	for _, address := range a.modules("app.js") {
 		name := path.Base(address)
-		if !strings.HasPrefix(address, "/open/assets/") || len(a.files[name].plain()) == 0 || slices.Contains(names, name) {
+		if !strings.HasPrefix(address, "/open/assets/") || len(a.files[name].plain()) == 0 ||
+			slices.Contains(names, name) {
 			t.Errorf("%s is not served, or twice", address)
 		}
 		names = append(names, name)

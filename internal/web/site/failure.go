@@ -27,7 +27,8 @@ type failurePage struct {
 
 // Failure writes an error page.
 func (p *Site) Failure(w *httpapi.Page, r *http.Request, status int, message string) error {
-	page := failurePage{Status: status, Heading: http.StatusText(status), Message: message, Retry: status >= http.StatusInternalServerError}
+	page := failurePage{Status: status, Heading: http.StatusText(status), Message: message,
+		Retry: status >= http.StatusInternalServerError}
 	switch status {
 	case http.StatusGone: // the version
 		page.Dataset, page.Link = p.DatasetPath(RefOf(r)), "Show the live version"

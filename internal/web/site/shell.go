@@ -22,16 +22,18 @@ type Shell struct {
 	Theme       string       // "light", "dark" or empty: that of the system
 	Current     string       // navigation entry: "catalogue", "docs" or empty
 	Images      bool         // the page shows images of other hosts
-	Framed      bool         // the page fills the window and has bars of its own, without the header and footer of the site
-	Embeds      bool         // the page shows one of this site in a frame: what it looks like on other sites
-	Embedded    bool         // other sites may show the page in a frame
-	Page        any          // what its own template shows
+	// the page fills the window and has bars of its own, without the header and footer of the site
+	Framed   bool
+	Embeds   bool // the page shows one of this site in a frame: what it looks like on other sites
+	Embedded bool // other sites may show the page in a frame
+	Page     any  // what its own template shows
 }
 
 const Name = "Herbarium"
 
 func (p *Site) Shell(r *http.Request, title, description string) Shell {
-	return Shell{Title: format.PlainText(title), Description: herb.Clip(format.PlainText(description), 300), Origin: p.Origin(r), Theme: ThemeOf(r)}
+	return Shell{Title: format.PlainText(title), Description: herb.Clip(format.PlainText(description), 300),
+		Origin: p.Origin(r), Theme: ThemeOf(r)}
 }
 
 // ThemeOf returns the theme that the user has selected, which the script stores in a cookie; empty:

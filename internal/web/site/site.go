@@ -18,7 +18,8 @@ import (
 // Options are what all pages have in common. All are required.
 type Options struct {
 	httpapi.Site
-	Files        fs.FS                                                 // with the folders assets, templates and swagger-ui
+	// with the folders assets, templates and swagger-ui
+	Files        fs.FS
 	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published
 }
 

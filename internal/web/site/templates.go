@@ -20,15 +20,23 @@ import (
 func (p *Site) parseTemplates() map[string]*template.Template {
 	constant := func(s string) func() string { return func() string { return s } }
 	funcs := template.FuncMap{
-		"asset": p.assets().path, "modules": sync.OnceValue(func() []string { return p.assets().modules("app.js") }), "cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name), "version": constant(p.Opts.Version),
-		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "picturefont": p.pictureFont(), "chartcolors": func() template.CSS { return template.CSS(plot.FileStyle()) }, "clip": herb.Clip, "darkchartcolors": func() template.CSS { return template.CSS(plot.DarkFileStyle()) }, "count": herb.Count, "exact": format.EscapeExact, "bytes": herb.FormatBytes, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
-		"columns": datasets.FirstColumns, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
+		"asset": p.assets().path, "modules": sync.OnceValue(func() []string { return p.assets().modules("app.js") }),
+		"cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name),
+		"version": constant(p.Opts.Version),
+		"age":     func(t time.Time) string { return format.Age(time.Now(), t) }, "picturefont": p.pictureFont(),
+		"chartcolors": func() template.CSS { return template.CSS(plot.FileStyle()) }, "clip": herb.Clip,
+		"darkchartcolors": func() template.CSS { return template.CSS(plot.DarkFileStyle()) }, "count": herb.Count,
+		"exact": format.EscapeExact, "bytes": herb.FormatBytes, "minus": func(a, b int) int { return a - b },
+		"percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
+		"columns": datasets.FirstColumns, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor,
+		"title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
 	}
 	partials := template.Must(template.New("partials").Funcs(funcs).ParseFS(p.Files, "templates/partials/*.html"))
 	sets := map[string]*template.Template{}
 	pages, _ := fs.Glob(p.Files, "templates/*.html") // the pattern is valid
 	for _, file := range pages {
-		sets[strings.TrimSuffix(path.Base(file), ".html")] = template.Must(template.Must(partials.Clone()).ParseFS(p.Files, file))
+		sets[strings.TrimSuffix(path.Base(file), ".html")] = template.Must(
+			template.Must(partials.Clone()).ParseFS(p.Files, file))
 	}
 	return sets
 }
@@ -41,6 +49,7 @@ func (p *Site) pictureFont() func() template.CSS {
 		if err != nil {
 			panic(err) // it is embedded
 		}
-		return template.CSS(`@font-face{font-family:Inter;font-weight:400 700;src:url(data:font/woff2;base64,` + base64.StdEncoding.EncodeToString(font) + `) format("woff2")}`)
+		return template.CSS(`@font-face{font-family:Inter;font-weight:400 700;src:url(data:font/woff2;base64,` +
+			base64.StdEncoding.EncodeToString(font) + `) format("woff2")}`)
 	})
 }

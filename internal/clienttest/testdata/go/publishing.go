@@ -32,9 +32,10 @@ func outcome(results ...*generated.Published) any {
 }
 
 func describe(title string) map[string]any {
-	return map[string]any{"resources": []any{map[string]any{"path": "plants.csv", "title": title, "schema": map[string]any{
-		"primaryKey": []string{"id"}, "fields": []any{map[string]any{"name": "id"}, map[string]any{"name": "name"}},
-	}}}}
+	return map[string]any{"resources": []any{
+		map[string]any{"path": "plants.csv", "title": title, "schema": map[string]any{
+			"primaryKey": []string{"id"}, "fields": []any{map[string]any{"name": "id"}, map[string]any{"name": "name"}},
+		}}}}
 }
 
 // form returns a form with a file and a descriptor, and its content type.
@@ -55,7 +56,8 @@ func (c caller) publishing() {
 		r.Header.Set("X-API-Key", c.key)
 		return nil
 	}
-	put, err := c.client.PublishSourceWithBodyWithResponse(c.ctx, namespace, name, nil, octets, strings.NewReader(records), key)
+	put, err := c.client.PublishSourceWithBodyWithResponse(c.ctx, namespace, name, nil, octets,
+		strings.NewReader(records), key)
 	c.report("publishSource", outcome(put.JSON201), put.Body, err)
 	body, contentType := form(records+"3,Moss\n", describe("Plants"))
 	sent, err := c.client.PublishFormWithBodyWithResponse(c.ctx, namespace, name, nil, contentType, body, key)
@@ -77,20 +79,25 @@ func (c caller) publishing() {
 	}
 	c.report("listVersions", listed, nil, nil)
 	from := versions[2].Version
-	changes, err := c.client.ListChangesWithResponse(c.ctx, namespace, name, &generated.ListChangesParams{UnderscoreFrom: from}, key)
+	changes, err := c.client.ListChangesWithResponse(c.ctx, namespace, name,
+		&generated.ListChangesParams{UnderscoreFrom: from}, key)
 	var ops []any
 	for _, change := range changes.JSON200.Data {
 		ops = append(ops, change.Op)
 	}
 	c.report("listChanges", map[string]any{"ops": ops, "added": changes.JSON200.Meta.Added}, changes.Body, err)
-	lines, err := c.client.ExportChangesNDJSONWithResponse(c.ctx, namespace, name, &generated.ExportChangesNDJSONParams{UnderscoreFrom: from}, key)
+	lines, err := c.client.ExportChangesNDJSONWithResponse(c.ctx, namespace, name,
+		&generated.ExportChangesNDJSONParams{UnderscoreFrom: from}, key)
 	c.report("exportChangesNDJSON", strings.Count(string(lines.Body), "\n")+1, lines.Body, err)
-	table, err := c.client.ExportChangesCSVWithResponse(c.ctx, namespace, name, &generated.ExportChangesCSVParams{UnderscoreFrom: from}, key)
+	table, err := c.client.ExportChangesCSVWithResponse(c.ctx, namespace, name,
+		&generated.ExportChangesCSVParams{UnderscoreFrom: from}, key)
 	c.report("exportChangesCSV", string(table.Body), table.Body, err)
-	report, err := c.client.GetReportWithResponse(c.ctx, namespace, name, &generated.GetReportParams{UnderscoreVersion: &versions[3].Version}, key)
+	report, err := c.client.GetReportWithResponse(c.ctx, namespace, name,
+		&generated.GetReportParams{UnderscoreVersion: &versions[3].Version}, key)
 	c.report("getReport", report.JSON200.Report.Rows, report.Body, err)
 	to := versions[2].Version
-	switched, err := c.client.RollbackDatasetWithResponse(c.ctx, namespace, name, nil, generated.RollbackDatasetJSONRequestBody{To: &to}, key)
+	switched, err := c.client.RollbackDatasetWithResponse(c.ctx, namespace, name, nil,
+		generated.RollbackDatasetJSONRequestBody{To: &to}, key)
 	c.report("rollbackDataset", switched.JSON200.Version == to, switched.Body, err)
 	state, err := c.publishAsync(key)
 	c.report("getPublish", state, nil, err)
@@ -99,13 +106,18 @@ func (c caller) publishing() {
 	labeled, err := c.client.LabelVersionWithResponse(c.ctx, namespace, name, oldest, "2026-Q1", nil, key)
 	c.report("labelVersion", labeled.JSON200.Label, labeled.Body, err)
 	unlabeled, err := c.client.UnlabelVersionWithResponse(c.ctx, namespace, name, "2026-Q1", "2026-Q1", nil, key)
-	c.report("unlabelVersion", map[int]any{http.StatusNoContent: "removed"}[unlabeled.StatusCode()], unlabeled.Body, err)
-	withdrawn, err := c.client.WithdrawVersionWithResponse(c.ctx, namespace, name, oldest, &generated.WithdrawVersionParams{IfMatch: "*"}, key)
-	c.report("withdrawVersion", map[int]any{http.StatusNoContent: "withdrawn"}[withdrawn.StatusCode()], withdrawn.Body, err)
+	c.report("unlabelVersion", map[int]any{http.StatusNoContent: "removed"}[unlabeled.StatusCode()],
+		unlabeled.Body, err)
+	withdrawn, err := c.client.WithdrawVersionWithResponse(c.ctx, namespace, name, oldest,
+		&generated.WithdrawVersionParams{IfMatch: "*"}, key)
+	c.report("withdrawVersion", map[int]any{http.StatusNoContent: "withdrawn"}[withdrawn.StatusCode()],
+		withdrawn.Body, err)
 	for _, v := range versions {
 		if v.Live {
-			removed, err := c.client.RemoveDatasetWithResponse(c.ctx, namespace, name, &generated.RemoveDatasetParams{IfMatch: `"` + v.Version + `"`}, key)
-			c.report("removeDataset", map[int]any{http.StatusNoContent: "removed"}[removed.StatusCode()], removed.Body, err)
+			removed, err := c.client.RemoveDatasetWithResponse(c.ctx, namespace, name,
+				&generated.RemoveDatasetParams{IfMatch: `"` + v.Version + `"`}, key)
+			c.report("removeDataset", map[int]any{http.StatusNoContent: "removed"}[removed.StatusCode()],
+				removed.Body, err)
 		}
 	}
 }

@@ -134,7 +134,9 @@ func (acc *accumulator) prepare(groups int) {
 	}
 	for percent := range acc.nearest {
 		// Nearest rank: the least value that has so many percent of the values up to it.
-		acc.nearest[percent] = acc.findNth(func(n uint32) uint32 { return uint32((uint64(percent)*uint64(n) + 99) / 100) })
+		acc.nearest[percent] = acc.findNth(func(n uint32) uint32 {
+			return uint32((uint64(percent)*uint64(n) + 99) / 100)
+		})
 	}
 	if acc.needsMedian {
 		acc.middle[0] = acc.findNth(func(n uint32) uint32 { return (n + 1) / 2 })

@@ -9,7 +9,8 @@ import (
 func TestAccumulator_nthValues(t *testing.T) {
 	t.Parallel()
 	values := [][]uint32{{1, 3, 5, 7}, {2, 4, 9}, {6}, {}}
-	acc := &accumulator{nearest: map[int][]uint32{0: nil, 50: nil, 90: nil, 100: nil}, needsMedian: true, needsMin: true, needsMax: true, needsDistinct: true}
+	acc := &accumulator{nearest: map[int][]uint32{0: nil, 50: nil, 90: nil, 100: nil}, needsMedian: true,
+		needsMin: true, needsMax: true, needsDistinct: true}
 	for _, group := range values {
 		acc.filled = append(acc.filled, uint32(len(group)))
 	}

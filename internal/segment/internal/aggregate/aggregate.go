@@ -70,7 +70,8 @@ type Result struct {
 
 // Run computes the groups of a request. It fails with herb.CodeInvalid if there are too many.
 func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (*Result, error) {
-	a := &aggregation{steps: st, request: q, input: in, total: in.matching(), dictionaries: map[int]*column.Dictionary{}, fields: map[int]*accumulator{}}
+	a := &aggregation{steps: st, request: q, input: in, total: in.matching(),
+		dictionaries: map[int]*column.Dictionary{}, fields: map[int]*accumulator{}}
 	if err := a.checkZone(); err != nil {
 		return nil, err
 	}
@@ -125,9 +126,12 @@ func (r *Result) Collect() (query.Aggregate, error) {
 	size := 0
 	for i := range r.rows {
 		row, n := r.Row(i)
-		if size += n; size > query.MaxAggregateBytes {
-			return query.Aggregate{}, herb.Invalidf("the values of the result are larger than %s; return fewer groups with %s, or measures of shorter values",
-				herb.FormatBytes(query.MaxAggregateBytes), query.ParamTopGroups)
+		size += n
+		if size > query.MaxAggregateBytes {
+			return query.Aggregate{},
+				herb.Invalidf("the values of the result are larger than %s; return fewer groups with %s, or measures "+
+					"of shorter values",
+					herb.FormatBytes(query.MaxAggregateBytes), query.ParamTopGroups)
 		}
 		all.Rows = append(all.Rows, row)
 	}
@@ -138,7 +142,8 @@ func (r *Result) Collect() (query.Aggregate, error) {
 const bytesPerRow = 160
 
 func tooManyGroups(most int) error {
-	return herb.Invalidf("the result has more than %d groups; add a filter, group by fewer values, or by longer intervals, such as %s=date:year",
+	return herb.Invalidf("the result has more than %d groups; add a filter, group by fewer values, or by longer "+
+		"intervals, such as %s=date:year",
 		most, query.ParamBy)
 }
 

@@ -46,7 +46,8 @@ func BenchmarkMeasures(b *testing.B) {
 		}
 	}
 	for name, measure := range map[string]func(id int){
-		"mean": func(id int) { s.mean(id, n) }, "stddev": func(id int) { s.deviation(id, n) }, "ratio": func(id int) { s.ratio(s, id) },
+		"mean": func(id int) { s.mean(id, n) }, "stddev": func(id int) { s.deviation(id, n) },
+		"ratio": func(id int) { s.ratio(s, id) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -100,7 +100,8 @@ func (a *aggregation) fillPairs(all []group) ([]group, error) {
 	}
 	if a.request.By[0].HasIntervals() {
 		var err error
-		if rows, err = a.fill(rows); err != nil {
+		rows, err = a.fill(rows)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -133,9 +134,11 @@ func (a *aggregation) fillPairs(all []group) ([]group, error) {
 		a.steps.Reserve(len(rowLabel))
 		for k, second := range columns {
 			a.steps.Add(1)
-			c := &cell{at: [query.MaxBy]int{i, k}, missing: [query.MaxBy]bool{a.isMissing(row, 0), a.groupers[1].isMissing(second)}}
+			c := &cell{at: [query.MaxBy]int{i, k},
+				missing: [query.MaxBy]bool{a.isMissing(row, 0), a.groupers[1].isMissing(second)}}
 			g := group{id: noGroup, cell: c}
-			if len(all) > 0 && row.id != noGroup && a.table.group(all[0].id, 0) == a.table.group(row.id, 0) && a.table.group(all[0].id, 1) == second {
+			if len(all) > 0 && row.id != noGroup && a.table.group(all[0].id, 0) == a.table.group(row.id, 0) &&
+				a.table.group(all[0].id, 1) == second {
 				g.id, all = all[0].id, all[1:]
 			} else {
 				c.labels = [query.MaxBy]string{rowLabel, columnLabels[k]}

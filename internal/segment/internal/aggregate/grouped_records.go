@@ -34,8 +34,10 @@ type repeats int
 
 // add counts repetitions. It ends the query if there are too many.
 func (r *repeats) add(n int) {
-	if *r += repeats(n); *r > maxRepeated {
-		guard.Fail(herb.Invalidf("records with several elements count once for each combination of elements, which are more than %d here; add a filter, or group by one list field",
+	*r += repeats(n)
+	if *r > maxRepeated {
+		guard.Fail(herb.Invalidf("records with several elements count once for each combination of elements, which "+
+			"are more than %d here; add a filter, or group by one list field",
 			maxRepeated))
 	}
 }
@@ -186,7 +188,8 @@ func (g *groupedRecords) byValue(d *column.Dictionary) groupsByValue {
 			continue
 		}
 		for i, rec := range g.records[from:to] {
-			if codes = d.AppendElements(codes[:0], rec); len(codes) == 0 {
+			codes = d.AppendElements(codes[:0], rec)
+			if len(codes) == 0 {
 				codes = append(codes, uint32(d.Len))
 			}
 			g.steps.Add(len(codes))

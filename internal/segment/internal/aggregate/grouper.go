@@ -85,7 +85,8 @@ func (a *aggregation) checkZone() error {
 	uses := false
 	for _, b := range a.request.By {
 		if b.UsesZone(a.input.Fields) {
-			if uses = true; a.hasZone(b.Field) {
+			uses = true
+			if a.hasZone(b.Field) {
 				return nil
 			}
 		}
@@ -136,7 +137,8 @@ func (g *listGrouper) label(group uint32) string { return g.values.label(group) 
 func (g *listGrouper) appendElements(dst []uint32, record uint32) []uint32 {
 	n := len(dst)
 	d := g.values.dictionary
-	if dst = d.AppendElements(dst, record); len(dst) == n {
+	dst = d.AppendElements(dst, record)
+	if len(dst) == n {
 		dst = append(dst, uint32(d.Len))
 	}
 	return dst
@@ -160,7 +162,8 @@ func (a *aggregation) newIntervalGrouper(values valueGrouper, b query.By) (*inte
 		a.steps.Add(intervalSteps + len(canonical))
 		current := b.Interval(d.Field.Type, canonical)
 		if current.Label == "" {
-			return nil, herb.Invalidf("%s=%s does not apply: field %q has a number of more than %d digits; group by another field",
+			return nil, herb.Invalidf(
+				"%s=%s does not apply: field %q has a number of more than %d digits; group by another field",
 				query.ParamBy, b.Name, d.Field.Name, query.MaxEdgeDigits)
 		}
 		if len(g.all) == query.MaxGroups {
@@ -317,7 +320,8 @@ func (g *zoneGrouper) positions() []uint32 {
 	}
 	slices.SortFunc(order, func(a, b uint32) int {
 		g.steps.Add(1)
-		return cmp.Or(g.groups[a].start.Compare(g.groups[b].start), strings.Compare(g.groups[a].label, g.groups[b].label))
+		return cmp.Or(g.groups[a].start.Compare(g.groups[b].start),
+			strings.Compare(g.groups[a].label, g.groups[b].label))
 	})
 	positions := make([]uint32, len(g.groups))
 	for position, group := range order {

@@ -59,7 +59,8 @@ func (a *aggregation) groups() ([]group, error) {
 		if len(a.request.By) > 1 {
 			fill = a.fillPairs
 		}
-		if all, err = fill(all); err != nil {
+		all, err = fill(all)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -37,7 +37,8 @@ const (
 // newNumbers decodes the values of some codes.
 func newNumbers(st *guard.Steps, d *column.Dictionary, codes []uint32) *numbers {
 	st.Reserve(bytesPerNumber * len(codes))
-	n := &numbers{steps: st, dictionary: d, count: len(codes), decimals: make([]uint16, len(codes)), units: make([]int64, len(codes))}
+	n := &numbers{steps: st, dictionary: d, count: len(codes), decimals: make([]uint16, len(codes)),
+		units: make([]int64, len(codes))}
 	value, fits := d.Values(len(codes)), true
 	for i, code := range codes {
 		digits, decimals := n.decode(value(code))
@@ -59,7 +60,8 @@ func newNumbers(st *guard.Steps, d *column.Dictionary, codes []uint32) *numbers 
 func (n *numbers) decode(value []byte) (digits []byte, decimals int) {
 	f := n.dictionary.Field
 	var status text.Status
-	if n.canonical, status = text.AppendCanonical(n.canonical[:0], f, value); status != text.Valid {
+	n.canonical, status = text.AppendCanonical(n.canonical[:0], f, value)
+	if status != text.Valid {
 		guard.Corrupt("field %q has the value %q, which is not a %s", f.Name, value, f.Type)
 	}
 	if text.DigitCount(n.canonical) > text.MaxDigits {

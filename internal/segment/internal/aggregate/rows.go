@@ -171,7 +171,8 @@ func (s *sortedRows) each(f func(i int, code uint32, groups []uint32)) {
 	var groups []uint32
 	s.dictionary.EachRun(func(code uint32, records file.U32s) {
 		if int(code) < s.dictionary.Len {
-			if groups = s.appendGroups(groups[:0], records); len(groups) > 0 {
+			groups = s.appendGroups(groups[:0], records)
+			if len(groups) > 0 {
 				f(int(code), code, groups)
 			}
 		}

@@ -143,7 +143,8 @@ func TestEncoded_Picked_run(t *testing.T) {
 	all.AddRange(0, 4*ContainerMembers)
 	all.RunOptimize()
 	e, got := EncodedSet(serialized(t, all)), uint32(0)
-	allocations := testing.AllocsPerRun(5, func() { e.Pick([]uint32{3*ContainerMembers + 5}, func(_ int, member uint32) { got = member }) })
+	allocations := testing.AllocsPerRun(5,
+		func() { e.Pick([]uint32{3*ContainerMembers + 5}, func(_ int, member uint32) { got = member }) })
 	if got != 3*ContainerMembers+5 || allocations > 20 {
 		t.Errorf("member %d, %v allocations", got, allocations)
 	}

@@ -191,7 +191,8 @@ func (c container) countIn(words *[bitmapWords]uint64) (n int) {
 		for ; len(b) >= 8; b = b[8:] { // four at a time, which takes two thirds of the time
 			four := binary.LittleEndian.Uint64(b)
 			v0, v1, v2, v3 := uint16(four), uint16(four>>16), uint16(four>>32), uint16(four>>48)
-			n += int(words[v0/64]>>(v0%64)&1 + words[v1/64]>>(v1%64)&1 + words[v2/64]>>(v2%64)&1 + words[v3/64]>>(v3%64)&1)
+			n += int(words[v0/64]>>(v0%64)&1 + words[v1/64]>>(v1%64)&1 +
+				words[v2/64]>>(v2%64)&1 + words[v3/64]>>(v3%64)&1)
 		}
 		for ; len(b) >= 2; b = b[2:] {
 			v := binary.LittleEndian.Uint16(b)

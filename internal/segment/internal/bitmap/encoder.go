@@ -72,7 +72,8 @@ func (e *Encoder) End(trailer []byte) error {
 func (e *Encoder) AddBits(b Bits) error {
 	set := roaring.FromDense(b, false)
 	runs := set.Clone()
-	if runs.RunOptimize(); runs.GetSerializedSizeInBytes() < set.GetSerializedSizeInBytes()/2 {
+	runs.RunOptimize()
+	if runs.GetSerializedSizeInBytes() < set.GetSerializedSizeInBytes()/2 {
 		set = runs
 	}
 	return e.write(set, nil)

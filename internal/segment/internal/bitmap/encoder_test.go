@@ -69,7 +69,8 @@ func TestEncoder(t *testing.T) {
 			}
 			set = roaring.FromDense(dense, true)
 			runs := set.Clone()
-			if runs.RunOptimize(); runs.GetSerializedSizeInBytes() < set.GetSerializedSizeInBytes()/2 {
+			runs.RunOptimize()
+			if runs.GetSerializedSizeInBytes() < set.GetSerializedSizeInBytes()/2 {
 				set = runs
 			}
 			if err := e.AddBits(dense); err != nil {

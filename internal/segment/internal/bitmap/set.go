@@ -148,7 +148,8 @@ func (s *Set) At(st *guard.Steps, positions []uint32) []uint32 {
 	default:
 		p := picker{positions: positions, f: func(i int, record uint32) { out[i] = record }}
 		for i, word := range s.bits {
-			if p.word(uint32(64*i), word); p.i == len(positions) {
+			p.word(uint32(64*i), word)
+			if p.i == len(positions) {
 				break
 			}
 		}

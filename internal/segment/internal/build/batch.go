@@ -36,7 +36,8 @@ type batch struct {
 }
 
 func newBatch(fields []herb.Field) *batch {
-	x := &batch{ready: make(chan struct{}, 1), values: make([][]byte, len(fields)), elements: make([]tokens, len(fields)), facts: make([]typed.Facts, len(fields))}
+	x := &batch{ready: make(chan struct{}, 1), values: make([][]byte, len(fields)),
+		elements: make([]tokens, len(fields)), facts: make([]typed.Facts, len(fields))}
 	for _, f := range fields {
 		x.names += len(f.Name)
 	}

@@ -55,7 +55,8 @@ func BenchmarkCreate(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				path := filepath.Join(b.TempDir(), "x")
-				if _, err := build.Create(b.Context(), path, benchFields(), benchRecords(50_000), build.Options{Memory: memory}); err != nil {
+				if _, err := build.Create(b.Context(), path, benchFields(), benchRecords(50_000),
+					build.Options{Memory: memory}); err != nil {
 					b.Fatal(err)
 				}
 			}

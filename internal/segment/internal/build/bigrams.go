@@ -62,8 +62,9 @@ func (b *wordsBuilder) newBigrams(words []frequentTerm, terms int) *frequentInde
 	}
 	table := newInvertedIndex(b.tmp, b.memory/4) // fields are sorted concurrently
 	var head []byte
-	positions := newTable[uint32](&b.tmp.tables, terms) // by term number, its position by frequency from 1, or 0 if it has no bigrams
-	firsts := make([]uint32, len(words))                // by frequent term, the number of its first bigram
+	// by term number, its position by frequency from 1, or 0 if it has no bigrams
+	positions := newTable[uint32](&b.tmp.tables, terms)
+	firsts := make([]uint32, len(words)) // by frequent term, the number of its first bigram
 	for i, c := range words {
 		positions[c.id], firsts[i] = uint32(i+1), uint32(table.numbers)
 		head = binary.LittleEndian.AppendUint32(head, c.id)
@@ -90,7 +91,8 @@ func (b *wordsBuilder) newBigrams(words []frequentTerm, terms int) *frequentInde
 			table.finish()
 			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
 			_, err := table.encode(docs, freqs)
-			return []section{{file.TagBigrams, bytes.NewReader(head)}, {file.TagBigramPostings, docs}, {file.TagBigramFrequencies, freqs}}, err
+			return []section{{file.TagBigrams, bytes.NewReader(head)}, {file.TagBigramPostings, docs},
+				{file.TagBigramFrequencies, freqs}}, err
 		},
 	}
 }

@@ -89,7 +89,8 @@ const (
 // Create builds a segment from records and returns their number. The file appears under its name
 // only when it is complete and synced. After an error, or when ctx is canceled, it leaves no files
 // behind.
-func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error], opts Options) (n int, err error) {
+func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error],
+	opts Options) (n int, err error) {
 	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})
 	opts = opts.withDefaults()
 	dir, named := path+PartSuffix, false
@@ -98,7 +99,8 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 	}
 	b := &builder{opts: opts, fields: fields, tmp: newTempDir(ctx, opts.FS, dir, opts.Memory, len(fields))}
 	err = recovered(func() (err error) {
-		if b.w, err = file.NewWriter(opts.FS, filepath.Join(dir, segmentFile)); err != nil {
+		b.w, err = file.NewWriter(opts.FS, filepath.Join(dir, segmentFile))
+		if err != nil {
 			return err
 		}
 		if err := b.build(records); err != nil {
@@ -238,7 +240,8 @@ func (b *builder) read(records iter.Seq2[herb.Record, error]) error {
 }
 
 // readBatches divides a sequence of records into batches and sends them.
-func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) error {
+func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch,
+	send func(*batch)) error {
 	take := func() (x *batch, err error) {
 		select {
 		case x = <-free:
@@ -251,7 +254,8 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 		if err != nil {
 			return err
 		}
-		if x.add(r); !x.isFull() {
+		x.add(r)
+		if !x.isFull() {
 			continue
 		}
 		for range min(x.others(), cap(free)-1) {
@@ -263,7 +267,8 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 		}
 		send(x)
 		var err error
-		if x, err = take(); err != nil {
+		x, err = take()
+		if err != nil {
 			return err
 		}
 	}
@@ -315,7 +320,8 @@ func (b *builder) write() error {
 	var group errgroup.Group
 	for range workers() {
 		b.tmp.start(&group, func() error {
-			s := newSorter(b.tmp, b.opts.Memory/workers(), b.records, 3*longest) // keys of text have up to two bytes per character
+			// keys of text have up to two bytes per character
+			s := newSorter(b.tmp, b.opts.Memory/workers(), b.records, 3*longest)
 			for i := range next {
 				if err := b.columns[i].sort(s); err != nil {
 					return err
@@ -349,7 +355,8 @@ func (b *builder) writeSorted(sorted []chan struct{}) error {
 	for _, c := range b.columns {
 		facts = c.facts.Append(facts)
 	}
-	if err := writeSections(b.w, file.NoField, section{file.TagRecordOffsets, b.starts}, section{file.TagFacts, bytes.NewReader(facts)}); err != nil {
+	if err := writeSections(b.w, file.NoField, section{file.TagRecordOffsets, b.starts},
+		section{file.TagFacts, bytes.NewReader(facts)}); err != nil {
 		return err
 	}
 	if err := b.words.writeTo(b.w); err != nil {

@@ -52,8 +52,10 @@ func (b *columnBuilder) add(values []byte, facts typed.Facts, elements *tokens, 
 		for i := range records {
 			ids := elements.next()
 			b.lists.writeU32(uint32(len(ids)))
-			if b.listed += len(ids); b.listed > file.MaxElements {
-				return herb.Invalidf("field %q has more than %d elements in all records; a list cannot have more", b.field.Name, file.MaxElements)
+			b.listed += len(ids)
+			if b.listed > file.MaxElements {
+				return herb.Invalidf("field %q has more than %d elements in all records; a list cannot have more",
+					b.field.Name, file.MaxElements)
 			}
 			for _, id := range ids {
 				b.elements.addPair(id, uint32(b.records+i), 0)
@@ -72,7 +74,8 @@ const recordsPerCheck = 4096
 // sort sorts the records by value and divides them into runs.
 func (b *columnBuilder) sort(s *sorter) (err error) {
 	b.beginSort(s)
-	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingPosition
+	// records whose value is missing, by text.MissingPosition
+	missing := make([]*spillFile, len(b.field.Notation.Missing)+1)
 	for i := range missing {
 		missing[i] = b.tmp.newSpillFile()
 	}
@@ -175,7 +178,8 @@ func (b *columnBuilder) appendRecord(record uint32) {
 
 // beginRun begins a run at the next row. The last run consists of the missing values.
 func (b *columnBuilder) beginRun() {
-	if b.runCount++; b.runCount > 1 {
+	b.runCount++
+	if b.runCount > 1 {
 		b.sets.endRun()
 	}
 	b.runs.writeU32(uint32(b.sets.added))

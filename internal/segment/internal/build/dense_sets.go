@@ -6,8 +6,10 @@ import "herbarium/internal/segment/internal/bitmap"
 // are bits in memory, and the members in preceding blocks are in spill files. Setting a bit takes a
 // fraction of the time of adding a pair to an invertedIndex.
 type denseSets struct {
-	records  int      // number of records of the segment
-	bits     []uint64 // of the current block: for each 64 records a word of every set, so that adding a record touches few pages
+	records int // number of records of the segment
+	// of the current block: for each 64 records a word of every set, so that adding a record
+	// touches few pages
+	bits     []uint64
 	trailers [][]byte // by set, what follows it in its table; of the current block
 	runs     postingsRuns
 }
@@ -17,7 +19,8 @@ const denseBlock = bitmap.ContainerMembers
 
 func newDenseSets(tmp *tempDir, records, sets int) *denseSets {
 	words := len(bitmap.NewBits(min(records, denseBlock)))
-	return &denseSets{records: records, bits: make([]uint64, words*sets), trailers: make([][]byte, sets), runs: postingsRuns{tmp: tmp}}
+	return &denseSets{records: records, bits: make([]uint64, words*sets), trailers: make([][]byte, sets),
+		runs: postingsRuns{tmp: tmp}}
 }
 
 // add adds a record to a set. Records must be added in order.

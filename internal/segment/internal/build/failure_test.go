@@ -40,7 +40,8 @@ func TestCreate_sourceSeesNoPanic(t *testing.T) {
 				}
 			}
 			fields := []herb.Field{{Name: "name", Type: herb.TypeText}}
-			if n, err := Create(ctx, filepath.Join(t.TempDir(), "x.seg"), fields, source, Options{}); !errors.Is(err, reason) {
+			if n, err := Create(ctx, filepath.Join(t.TempDir(), "x.seg"), fields, source,
+				Options{}); !errors.Is(err, reason) {
 				t.Errorf("%d records, %v; want the reason", n, err)
 			}
 		})

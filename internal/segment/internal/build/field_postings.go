@@ -33,7 +33,8 @@ const maxLastMembers = 1 << 14
 func (s *fieldSet) len() int { return s.Len() + len(s.last) }
 
 func (s *fieldSet) add(record uint32) {
-	if s.last = append(s.last, record); len(s.last) == maxLastMembers {
+	s.last = append(s.last, record)
+	if len(s.last) == maxLastMembers {
 		s.encodeLast()
 	}
 }

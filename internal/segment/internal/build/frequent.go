@@ -131,10 +131,12 @@ func (b *wordsBuilder) eachBatch(f func(*wordsBatch) error) error {
 		for len(data) > 0 {
 			word, n := binary.Uvarint(data)
 			data = data[n:]
-			if batch.words = append(batch.words, uint32(word)); word > 0 {
+			batch.words = append(batch.words, uint32(word))
+			if word > 0 {
 				continue
 			}
-			if copies++; copies%len(b.copies) == 0 {
+			copies++
+			if copies%len(b.copies) == 0 {
 				batch.ends = append(batch.ends, len(batch.words))
 			}
 		}

@@ -55,7 +55,8 @@ func TestPrefixRules(t *testing.T) {
 			if b.inFields {
 				fields = ", in fields"
 			}
-			out = append(out, fmt.Sprintf("%s %d %d%s", first[:commonLength([]byte(first), []byte(last))], b.to-b.from, b.work, fields))
+			out = append(out, fmt.Sprintf("%s %d %d%s", first[:commonLength([]byte(first), []byte(last))], b.to-b.from,
+				b.work, fields))
 		}
 		return out
 	}
@@ -63,10 +64,12 @@ func TestPrefixRules(t *testing.T) {
 		rules PrefixRules
 		want  []string
 	}{
-		"all":          {PrefixRules{Share: records, Max: 9, Room: 1, MaxFieldSets: 4}, []string{"o 4 100, in fields", "oak 3 90, in fields", "é 2 16"}},
-		"a share":      {PrefixRules{Share: 17, Max: 9, Room: 1, MaxFieldSets: 4}, []string{"o 4 100, in fields"}},
-		"no more than": {PrefixRules{Share: records, Max: 2, Room: 1, MaxFieldSets: 4}, []string{"o 4 100, in fields", "oak 3 90, in fields"}},
-		"little room":  {PrefixRules{Share: records, Max: 9, Room: 2, MaxFieldSets: 4}, []string{"o 4 100, in fields"}},
+		"all": {PrefixRules{Share: records, Max: 9, Room: 1, MaxFieldSets: 4},
+			[]string{"o 4 100, in fields", "oak 3 90, in fields", "é 2 16"}},
+		"a share": {PrefixRules{Share: 17, Max: 9, Room: 1, MaxFieldSets: 4}, []string{"o 4 100, in fields"}},
+		"no more than": {PrefixRules{Share: records, Max: 2, Room: 1, MaxFieldSets: 4},
+			[]string{"o 4 100, in fields", "oak 3 90, in fields"}},
+		"little room": {PrefixRules{Share: records, Max: 9, Room: 2, MaxFieldSets: 4}, []string{"o 4 100, in fields"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +80,8 @@ func TestPrefixRules(t *testing.T) {
 		})
 	}
 	if got := (PrefixRules{Share: records, Max: 9, Room: 1, MaxFieldSets: 4}).choose(
-		[]uint16{0, 3}, []uint32{records/16 + 1, 2}, records, 1); len(got) != 1 || got[0].work != records/128+2 || got[0].inFields {
+		[]uint16{0, 3}, []uint32{records/16 + 1, 2}, records, 1); len(got) != 1 || got[0].work != records/128+2 ||
+		got[0].inFields {
 		t.Errorf("a word whose postings are bits: %v", got)
 	}
 }

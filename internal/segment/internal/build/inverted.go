@@ -24,7 +24,8 @@ type invertedIndex struct {
 
 func newInvertedIndex(tmp *tempDir, memory int) *invertedIndex {
 	const pairSize = 8 + 4 // before and after sorting
-	return &invertedIndex{dictionary: newDictionary(&tmp.tables), limit: max(memory/pairSize, 64), runs: postingsRuns{tmp: tmp}}
+	return &invertedIndex{dictionary: newDictionary(&tmp.tables), limit: max(memory/pairSize, 64),
+		runs: postingsRuns{tmp: tmp}}
 }
 
 // size returns the number of sets.
@@ -131,7 +132,8 @@ func (v *invertedIndex) order() []uint32 { return v.dictionary.order(v.runs.tmp)
 
 // tables returns the names in a given order, and their numbers. finish must be called before.
 func (v *invertedIndex) tables(order []uint32) (names itemTable, ids *spillFile) {
-	names = itemTable{file.TableHead{Sizes: newTable[uint32](&v.runs.tmp.tables, len(order)), Unit: 1}, v.runs.tmp.newSpillFile()}
+	names = itemTable{file.TableHead{Sizes: newTable[uint32](&v.runs.tmp.tables, len(order)), Unit: 1},
+		v.runs.tmp.newSpillFile()}
 	ids = v.runs.tmp.newSpillFile()
 	for i, id := range order {
 		name := v.name(id)

@@ -95,7 +95,8 @@ func TestInverted(t *testing.T) {
 					}
 					if _, ok := ids[word]; !ok {
 						ids[word] = len(names)
-						names, want = append(names, word), append(want, found{Records: []uint32{}, Twice: []uint32{}, Counts: []byte{}})
+						names, want = append(names, word),
+							append(want, found{Records: []uint32{}, Twice: []uint32{}, Counts: []byte{}})
 					}
 					count[word]++
 					batch.add(&v.dictionary, []byte(word))
@@ -154,8 +155,10 @@ func TestInverted_order(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, make := range map[string]func(i int) string{
-		"random":          func(int) string { return fmt.Sprintf("%x", random.Uint64()>>random.IntN(64)) },
-		"bytes":           func(i int) string { return string([]byte{byte(i), byte(i >> 8), 0, byte(i >> 16)}[:1+i%4]) },
+		"random": func(int) string { return fmt.Sprintf("%x", random.Uint64()>>random.IntN(64)) },
+		"bytes": func(i int) string {
+			return string([]byte{byte(i), byte(i >> 8), 0, byte(i >> 16)}[:1+i%4])
+		},
 		"a common start":  func(i int) string { return fmt.Sprintf("%0200d", i) },
 		"of one another":  func(i int) string { return string(bytes.Repeat([]byte("ab"), i%300)) + fmt.Sprint(i/300) },
 		"few":             func(i int) string { return fmt.Sprint(min(i, 2*maxCompared)) },
@@ -169,7 +172,8 @@ func TestInverted_order(t *testing.T) {
 				v.id([]byte(make(i)))
 			}
 			v.finish()
-			if names := sortedNames(v); len(names) != v.count || !slices.IsSorted(names) || len(slices.Compact(names)) != v.count {
+			if names := sortedNames(v); len(names) != v.count || !slices.IsSorted(names) ||
+				len(slices.Compact(names)) != v.count {
 				t.Errorf("%d of %d names are not in order", len(names), v.count)
 			}
 			if v.count <= maxCompared {
@@ -183,7 +187,9 @@ func TestInverted_order(t *testing.T) {
 			}
 			equal.finish()
 			order := equal.order(tmp)
-			isOrdered := func(a, b uint32) int { return cmp.Or(bytes.Compare(equal.name(a), equal.name(b)), cmp.Compare(a, b)) }
+			isOrdered := func(a, b uint32) int {
+				return cmp.Or(bytes.Compare(equal.name(a), equal.name(b)), cmp.Compare(a, b))
+			}
 			if len(order) != 3*v.count || !slices.IsSortedFunc(order, isOrdered) {
 				t.Error("equal names are not in the order of their numbers")
 			}

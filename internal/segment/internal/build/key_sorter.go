@@ -19,7 +19,8 @@ type KeySorter struct {
 
 // NewKeySorter returns a sorter of the keys of a number of records, which have about the given size
 // together. It creates the directory dir.
-func NewKeySorter(ctx context.Context, fs filesystem.FS, dir string, memory, records int, size int64) (*KeySorter, error) {
+func NewKeySorter(ctx context.Context, fs filesystem.FS, dir string, memory, records int,
+	size int64) (*KeySorter, error) {
 	if err := fs.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}

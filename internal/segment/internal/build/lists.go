@@ -24,7 +24,8 @@ func (b *columnBuilder) elementSections() ([]section, error) {
 		positions[id] = uint32(position)
 	}
 	freeTable(&b.tmp.tables, ids)
-	sections := []section{{file.TagElements, table}, {file.TagElementNumbers, numbers}, {file.TagElementPostings, listed}}
+	sections := []section{{file.TagElements, table}, {file.TagElementNumbers, numbers},
+		{file.TagElementPostings, listed}}
 	forward, err := b.forwardSections(positions)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,8 @@ func (b *columnBuilder) forwardSections(positions []uint32) ([]section, error) {
 			return
 		}
 		list = append(list, positions[n])
-		if left--; left > 0 {
+		left--
+		if left > 0 {
 			return
 		}
 		slices.Sort(list)

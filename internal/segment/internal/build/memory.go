@@ -17,7 +17,8 @@ func InMemory(ctx context.Context, fields []herb.Field, records []herb.Record) (
 	const perRecord, least = 1 << 9, 1 << 15 // bytes for sorting; a build allocates a part of them in advance
 	memory := max(perRecord*len(records), least)
 	b := &builder{
-		opts:   Options{Memory: memory, Indexes: IndexRules{MinRecords: math.MaxInt}, Declared: geo.Declaration{None: true}}.withDefaults(),
+		opts: Options{Memory: memory, Indexes: IndexRules{MinRecords: math.MaxInt},
+			Declared: geo.Declaration{None: true}}.withDefaults(),
 		fields: fields, tmp: newTempDir(ctx, nil, "", memory, len(fields)), w: file.NewMemoryWriter(),
 	}
 	b.tmp.buffer, b.tmp.tables.limit = math.MaxInt, math.MaxInt

@@ -21,7 +21,9 @@ func (d *dictionary) order(tmp *tempDir) []uint32 {
 // Limits of the distribution of names by their bytes.
 const (
 	maxCompared = 4_096 // up to this number, names fit into the cache and are sorted by comparison
-	maxUneven   = 64    // steps that leave most names together, after which they are sorted by comparison: long names are few
+	// steps that leave most names together, after which they are sorted by comparison: long names
+	// are few
+	maxUneven = 64
 )
 
 // sort sorts the numbers of names that share their first bytes. It distributes the names by the
@@ -83,7 +85,8 @@ func (d *dictionary) sort(tmp *tempDir, order, spare []uint32, shared int) {
 func (d *dictionary) sharedPrefix(order []uint32, shared int) int {
 	first := d.name(order[0])[shared:]
 	for _, id := range order {
-		if first = first[:commonPrefix(first, d.name(id)[shared:])]; len(first) == 0 {
+		first = first[:commonPrefix(first, d.name(id)[shared:])]
+		if len(first) == 0 {
 			break
 		}
 	}

@@ -99,7 +99,8 @@ func (b *positionsBuilder) write(w *file.Writer, fields []herb.Field, memory int
 		}
 		b.chosen = append(b.chosen, c.Coordinates)
 		field := uint32(herb.FieldIndex(fields, c.Coordinates.Name()))
-		if err := writeSections(w, field, section{file.TagPositions, points}, section{file.TagCellOrder, order}); err != nil {
+		if err := writeSections(w, field, section{file.TagPositions, points},
+			section{file.TagCellOrder, order}); err != nil {
 			return err
 		}
 	}
@@ -119,7 +120,8 @@ func (b *positionsBuilder) newPoints() *spillFile {
 func (b *positionsBuilder) sort(points *spillFile, memory int) (order *spillFile, err error) {
 	const pointSize = 8
 	s := newSorter(b.tmp, memory, b.records, 2*pointSize*int64(b.records))
-	s.begin(func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil }, func(dst, _ []byte) []byte { return dst })
+	s.begin(func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil },
+		func(dst, _ []byte) []byte { return dst })
 	in := points.reader()
 	for record := range uint32(b.records) {
 		if record%recordsPerCheck == 0 && b.tmp.err() != nil {
@@ -129,7 +131,8 @@ func (b *positionsBuilder) sort(points *spillFile, memory int) (order *spillFile
 		if err != nil {
 			return nil, err
 		}
-		p := geo.Point{Longitude: int32(binary.LittleEndian.Uint32(encoded)), Latitude: int32(binary.LittleEndian.Uint32(encoded[4:]))}
+		p := geo.Point{Longitude: int32(binary.LittleEndian.Uint32(encoded)),
+			Latitude: int32(binary.LittleEndian.Uint32(encoded[4:]))}
 		if !p.IsPosition() {
 			continue
 		}

@@ -30,7 +30,8 @@ func (r *postingsRuns) merge(n int, add func(id int, postings []byte) error, end
 	runs := make([]*spillReader, len(r.files))
 	ids := make([]int, len(runs)) // of the next name in each range
 	next := func(i int) {
-		if ids[i] = n; runs[i].more(1) {
+		ids[i] = n
+		if runs[i].more(1) {
 			ids[i] = int(runs[i].uvarint())
 		}
 	}

@@ -141,7 +141,8 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *freq
 					continue
 				}
 				for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
-					if counts[i-1]++; counts[i-1] == 1 {
+					counts[i-1]++
+					if counts[i-1] == 1 {
 						found = append(found, i-1)
 					}
 					if set := fieldSets[i-1]; set >= 0 {
@@ -175,7 +176,8 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *freq
 				err = b.terms.fields.addPrefixes(all, records, inFields)
 			}
 			return []section{
-				{file.TagPrefixes, bytes.NewReader(nested.head)}, {file.TagPrefixPostings, docTable}, {file.TagPrefixFrequencies, freqTable},
+				{file.TagPrefixes, bytes.NewReader(nested.head)}, {file.TagPrefixPostings, docTable},
+				{file.TagPrefixFrequencies, freqTable},
 			}, err
 		},
 	}

@@ -44,7 +44,8 @@ func (s *sortedSets) add(record uint32) {
 	}
 	s.added++
 	s.dense.Add(record)
-	if s.members = append(s.members, record); len(s.members) == cap(s.members) {
+	s.members = append(s.members, record)
+	if len(s.members) == cap(s.members) {
 		s.long = true
 		s.addMembers()
 	}

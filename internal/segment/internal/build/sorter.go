@@ -76,7 +76,8 @@ func (s *sorter) add(value []byte, record uint32) error {
 	}
 	at, ok := uint32(0), false
 	if len(value) <= maxSeenLength {
-		if at, ok = s.seen[string(value)]; ok {
+		at, ok = s.seen[string(value)]
+		if ok {
 			s.hits++
 		}
 	}
@@ -105,7 +106,8 @@ func (s *sorter) add(value []byte, record uint32) error {
 // setNext sets next to a value with its sizes.
 func (s *sorter) setNext(value []byte) (err error) {
 	var head [keyHead]byte
-	if s.next, err = s.key(append(s.next[:0], head[:]...), value); err != nil {
+	s.next, err = s.key(append(s.next[:0], head[:]...), value)
+	if err != nil {
 		return err
 	}
 	keyEnd := len(s.next)

@@ -33,7 +33,8 @@ type tempDir struct {
 // newTempDir returns the tempDir of a build, which must be closed. A build has a few spill files
 // for each field at a time.
 func newTempDir(ctx context.Context, fs filesystem.FS, dir string, memory, fields int) *tempDir {
-	w := &tempDir{fs: fs, dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16), open: map[filesystem.File]bool{}}
+	w := &tempDir{fs: fs, dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16),
+		open: map[filesystem.File]bool{}}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	w.tables = tables{dir: dir, limit: memory / 2, mapped: map[*byte][]byte{}, fail: w.cancel}
 	return w
@@ -236,7 +237,8 @@ func (r *spillReader) next(n int) (b []byte, err error) {
 		return nil, r.file.err
 	}
 	if n <= r.Size() {
-		if b, err = r.Peek(n); err == nil {
+		b, err = r.Peek(n)
+		if err == nil {
 			_, err = r.Discard(n) // the peeked bytes remain valid
 		}
 	} else {

@@ -65,7 +65,8 @@ func TestCreate_openFiles(t *testing.T) {
 		}
 	}
 	files := &countingFS{}
-	if _, err := Create(t.Context(), filepath.Join(t.TempDir(), "x"), fields, all, Options{Memory: 1 << 20, FS: files}); err != nil {
+	if _, err := Create(t.Context(), filepath.Join(t.TempDir(), "x"), fields, all,
+		Options{Memory: 1 << 20, FS: files}); err != nil {
 		t.Fatal(err)
 	}
 	if files.created.Load() < columns {

@@ -35,7 +35,8 @@ func TestTables(t *testing.T) {
 		}
 	}
 	if len(v.order()) != words || tmp.tables.heap > memory/2 || len(tmp.tables.mapped) == 0 {
-		t.Errorf("%d bytes on the heap and %d maps; at most %d bytes", tmp.tables.heap, len(tmp.tables.mapped), memory/2)
+		t.Errorf("%d bytes on the heap and %d maps; at most %d bytes", tmp.tables.heap,
+			len(tmp.tables.mapped), memory/2)
 	}
 	if err := tmp.close(); err != nil || tmp.err() == nil {
 		t.Errorf("closing: %v", err)

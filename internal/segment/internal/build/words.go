@@ -72,7 +72,8 @@ func (b *wordsBuilder) writeTo(w *file.Writer) error {
 	b.terms.finish()
 	order := b.terms.order()
 	names, ids := b.terms.tables(order)
-	if err := writeSections(w, file.NoField, section{file.TagTerms, names}, section{file.TagTermNumbers, ids}); err != nil {
+	if err := writeSections(w, file.NoField, section{file.TagTerms, names},
+		section{file.TagTermNumbers, ids}); err != nil {
 		return err
 	}
 	common := b.commonLengths(order)
@@ -82,7 +83,8 @@ func (b *wordsBuilder) writeTo(w *file.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := writeSections(w, file.NoField, section{file.TagTermPostings, docs}, section{file.TagTermFrequencies, freqs}); err != nil {
+	if err := writeSections(w, file.NoField, section{file.TagTermPostings, docs},
+		section{file.TagTermFrequencies, freqs}); err != nil {
 		return err
 	}
 	if err := b.writeForward(w); err != nil {

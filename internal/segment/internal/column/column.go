@@ -84,18 +84,23 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	c = Column{
 		Field: field, fieldIndex: i, records: records, pool: pool,
 		sorted: section(file.TagSortedRows), ranks: section(file.TagRanks), runs: section(file.TagRuns),
-		nonUniform: section(file.TagNonUniformRuns), values: section(file.ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagElementNumbers),
+		nonUniform: section(file.TagNonUniformRuns), values: section(file.ValuesTag(field.Type)),
+		longRuns: section(file.TagLongRuns), numbers: section(file.TagElementNumbers),
 		zone: new(atomic.Pointer[bool]),
 	}
-	for tag, table := range map[file.Tag]*bitmap.Table{file.TagLeadingSets: &c.leading, file.TagLongRunSets: &c.longRunSets, file.TagElementPostings: &c.listed} {
-		if *table, err = bitmap.OpenTable(section(tag)); err != nil {
+	for tag, table := range map[file.Tag]*bitmap.Table{file.TagLeadingSets: &c.leading,
+		file.TagLongRunSets: &c.longRunSets, file.TagElementPostings: &c.listed} {
+		*table, err = bitmap.OpenTable(section(tag))
+		if err != nil {
 			return c, err
 		}
 	}
-	if c.elements, err = file.OpenTable(section(file.TagElements)); err != nil {
+	c.elements, err = file.OpenTable(section(file.TagElements))
+	if err != nil {
 		return c, err
 	}
-	c.lists = forwardIndex{section(file.TagElementOffsets), section(file.TagElementPositions), PositionSize(c.elements.Len())}
+	c.lists = forwardIndex{section(file.TagElementOffsets), section(file.TagElementPositions),
+		PositionSize(c.elements.Len())}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 ||
 		c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.leading.Len() != LeadingSets-1 ||
 		c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() ||

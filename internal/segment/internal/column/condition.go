@@ -209,7 +209,8 @@ func (r RankRange) String() string { return r.name }
 
 func (r RankRange) Cost() plan.Cost {
 	n, all := r.to-r.from, r.c.sorted.Len()
-	return plan.Cost{Records: n, Fill: min(cost.SortedRow*n, int(cost.LeadingRecord*float64(all))), Contains: cost.RankContains}
+	return plan.Cost{Records: n, Fill: min(cost.SortedRow*n, int(cost.LeadingRecord*float64(all))),
+		Contains: cost.RankContains}
 }
 
 func (r RankRange) Contains(record uint32) bool {
@@ -332,7 +333,8 @@ func (e *elementRanges) Contains(record uint32) bool {
 func (e *elementRanges) Fill(st *guard.Steps, b *bitmap.Builder) {
 	if e.merges {
 		for i := int(e.from); i < int(e.to); i++ {
-			if st.Add(1); e.several == nil || e.several.Has(uint32(i)) {
+			st.Add(1)
+			if e.several == nil || e.several.Has(uint32(i)) {
 				b.AddSet(st, e.c.postingsAt(i))
 			}
 		}

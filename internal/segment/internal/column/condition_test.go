@@ -19,7 +19,8 @@ import (
 func TestColumn_elementRange(t *testing.T) {
 	t.Parallel()
 	const n = 2000
-	fields := []herb.Field{{Name: "few", Type: herb.TypeList, Filterable: true}, {Name: "many", Type: herb.TypeList, Filterable: true}}
+	fields := []herb.Field{{Name: "few", Type: herb.TypeList, Filterable: true},
+		{Name: "many", Type: herb.TypeList, Filterable: true}}
 	g := rand.New(rand.NewPCG(3, 4))
 	list := func(elements int) string {
 		var all []string
@@ -31,17 +32,23 @@ func TestColumn_elementRange(t *testing.T) {
 	columns, pool := openColumns(t, fields, func(int) herb.Record { return herb.Record{list(100), list(900)} }, n)
 	for i := range columns {
 		for raw, inRange := range map[string]func(e string) bool{
-			"?[gt]=e050":                   func(e string) bool { return e > "e050" },
-			"?[lt]=e050":                   func(e string) bool { return e < "e050" },
-			"?[gte]=e07":                   func(e string) bool { return e >= "e07" },
-			"?[prefix]=e01":                func(e string) bool { return strings.HasPrefix(e, "e01") },
-			"?[gt]=f":                      func(string) bool { return false },
-			"?[lte]=a":                     func(string) bool { return false },
-			"?[prefix]=e01&?[prefix]=e05":  func(e string) bool { return strings.HasPrefix(e, "e01") || strings.HasPrefix(e, "e05") },
-			"?[contains]=05":               func(e string) bool { return strings.Contains(e, "05") },
-			"?[contains]=0&?[contains]=E1": func(e string) bool { return strings.Contains(e, "0") || strings.Contains(e, "e1") },
-			"?[contains]=x":                func(string) bool { return false },
-			"?[lt]=e02&?[lt]=a":            func(e string) bool { return e < "e02" },
+			"?[gt]=e050":    func(e string) bool { return e > "e050" },
+			"?[lt]=e050":    func(e string) bool { return e < "e050" },
+			"?[gte]=e07":    func(e string) bool { return e >= "e07" },
+			"?[prefix]=e01": func(e string) bool { return strings.HasPrefix(e, "e01") },
+			"?[gt]=f":       func(string) bool { return false },
+			"?[lte]=a":      func(string) bool { return false },
+			"?[prefix]=e01&?[prefix]=e05": func(e string) bool {
+				return strings.HasPrefix(e, "e01") ||
+					strings.HasPrefix(e, "e05")
+			},
+			"?[contains]=05": func(e string) bool { return strings.Contains(e, "05") },
+			"?[contains]=0&?[contains]=E1": func(e string) bool {
+				return strings.Contains(e, "0") ||
+					strings.Contains(e, "e1")
+			},
+			"?[contains]=x":     func(string) bool { return false },
+			"?[lt]=e02&?[lt]=a": func(e string) bool { return e < "e02" },
 		} {
 			q, err := query.Parse(strings.NewReplacer("?", fields[i].Name, "[", "%5B", "]", "%5D").Replace(raw), fields)
 			if err != nil {
@@ -54,7 +61,8 @@ func TestColumn_elementRange(t *testing.T) {
 			for record := range uint32(n) {
 				want := slices.ContainsFunc(columns[i].ElementsOf(record), inRange)
 				if got := condition.Contains(record); got != want || filled.Has(record) != want {
-					t.Fatalf("%s %s: record %d: %t, in the set: %t, want %t", fields[i].Name, raw, record, got, filled.Has(record), want)
+					t.Fatalf("%s %s: record %d: %t, in the set: %t, want %t", fields[i].Name, raw, record, got,
+						filled.Has(record), want)
 				}
 			}
 			filled.Release()

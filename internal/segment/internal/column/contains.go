@@ -59,7 +59,8 @@ type substring struct {
 func (s substring) String() string { return s.name }
 
 func (s substring) Cost() plan.Cost {
-	c := plan.Cost{Records: s.c.Values(), Fill: cost.SearchStored*s.c.Distinct() + s.c.Values(), Contains: cost.SearchValue}
+	c := plan.Cost{Records: s.c.Values(), Fill: cost.SearchStored*s.c.Distinct() + s.c.Values(),
+		Contains: cost.SearchValue}
 	if s.c.LongValues() > 0 {
 		c.Fill = cost.SearchValue * s.c.Distinct()
 	}

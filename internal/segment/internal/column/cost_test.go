@@ -54,7 +54,8 @@ func newCostData(b *testing.B, n int) *costData {
 	}
 	f := buildtest.Open(b, costFields(), n, func(i int) herb.Record {
 		tags := fmt.Sprintf("t%d,t%d,t%d", g.IntN(1000), g.IntN(1000), g.IntN(1000))
-		return herb.Record{fmt.Sprint(g.IntN(n)), fmt.Sprintf("kind %d", g.IntN(20)), tags, words(4), words(30), fmt.Sprintf("name %d", g.IntN(n/4))}
+		return herb.Record{fmt.Sprint(g.IntN(n)), fmt.Sprintf("kind %d", g.IntN(20)), tags, words(4), words(30),
+			fmt.Sprintf("name %d", g.IntN(n/4))}
 	}, build.Options{Indexes: build.IndexRules{MinRecords: n + 1}})
 	d := &costData{pool: &bitmap.Pool{Records: n}, steps: guard.NewSteps(b.Context())}
 	records, err := column.OpenRecords(f)
@@ -66,7 +67,8 @@ func newCostData(b *testing.B, n int) *costData {
 	}
 	d.columns = make([]column.Column, len(costFields()))
 	for i := range d.columns {
-		if d.columns[i], err = column.Open(f, records, d.pool, i); err != nil {
+		d.columns[i], err = column.Open(f, records, d.pool, i)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -161,15 +163,19 @@ func BenchmarkCosts(b *testing.B) {
 			return 10_000
 		}},
 		{"SearchElements", cost.SearchElements, func() float64 { return d.test(d.term(b, "tags[gte]=t5")) }},
-		{"ExamineRecord", float64(cost.ExamineRecord + 34*cost.ExamineWord), func() float64 { return d.test(d.term(b, "search=w1*")) }},
+		{"ExamineRecord", float64(cost.ExamineRecord + 34*cost.ExamineWord),
+			func() float64 { return d.test(d.term(b, "search=w1*")) }},
 		{"SortedRow", cost.SortedRow, func() float64 { d.fill(low); return float64(low.Cost().Records) }},
 		{"FillByte", cost.FillByte, func() float64 { kind.AddTo(d.steps, scratch); return float64(len(kind)) }},
 		{"LeadingRecord", cost.LeadingRecord, func() float64 { d.fill(wide); return n }},
-		{"BitsRecord", cost.BitsRecord, func() float64 { clear(scratch); scratch.Or(dense); scratch.And(dense); return n }},
+		{"BitsRecord", cost.BitsRecord,
+			func() float64 { clear(scratch); scratch.Or(dense); scratch.And(dense); return n }},
 		{"CountByte", cost.CountByte, func() float64 { kind.CountIn(d.steps, dense); return float64(len(kind)) }},
-		{"CountRun and CountRank", float64(cost.CountRun) + 4*cost.CountRank, func() float64 { run(names, "sets"); return float64(names.Distinct()) }},
+		{"CountRun and CountRank", float64(cost.CountRun) + 4*cost.CountRank,
+			func() float64 { run(names, "sets"); return float64(names.Distinct()) }},
 		{"MarkRank", cost.MarkRank, func() float64 { run(kinds, "marks"); return n / 2 }},
-		{"CountMarkedRun", cost.CountMarkedRun + 2*cost.MarkRank, func() float64 { run(numbers, "marks"); return float64(numbers.Distinct()) }},
+		{"CountMarkedRun", cost.CountMarkedRun + 2*cost.MarkRank,
+			func() float64 { run(numbers, "marks"); return float64(numbers.Distinct()) }},
 		{"CountElement", cost.CountElement, func() float64 { tags.TopElements(d.steps, d.half, 5); return 3 * n / 2 }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

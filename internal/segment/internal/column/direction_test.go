@@ -28,7 +28,8 @@ func TestMirrorRange(t *testing.T) {
 		if from != tt.wantFrom || to != tt.wantTo {
 			t.Errorf("%s: [%d, %d); want [%d, %d)", tt.name, from, to, tt.wantFrom, tt.wantTo)
 		}
-		if from, to = mirrorRange(from, to, n, tt.desc, tt.missing); from != tt.from || to != tt.to {
+		from, to = mirrorRange(from, to, n, tt.desc, tt.missing)
+		if from != tt.from || to != tt.to {
 			t.Errorf("%s: twice: [%d, %d); want [%d, %d)", tt.name, from, to, tt.from, tt.to)
 		}
 	}

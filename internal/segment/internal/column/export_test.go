@@ -66,7 +66,8 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 
 // ReadRunValues returns functions that read the values of ascending runs, of about n, and search
 // them for a substring.
-func (c *Column) ReadRunValues(st *guard.Steps, n int, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
+func (c *Column) ReadRunValues(st *guard.Steps, n int, find *text.Substring) (at func(run int) string,
+	contains func(run int) bool) {
 	v, searched := c.newRunValues(st, n), c.newRunValues(st, n)
 	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return searched.contains(run, find) }
 }

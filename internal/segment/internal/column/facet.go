@@ -55,8 +55,12 @@ func (c *FacetCounter) Facet(st *guard.Steps, column *Column, set *bitmap.Set) q
 // valueSearch is the method of counting the values of a segment, and of searching them for a
 // substring.
 type valueSearch struct {
-	all        bool // search the stored values of all runs, and count those that contain it; else search those with matches
-	minRecords int  // of the runs to count one by one. Runs of one record need not be counted unless each is searched for
+	// search the stored values of all runs, and count those that contain it; else search those with
+	// matches
+	all bool
+	// of the runs to count one by one. Runs of one record need not be counted unless each is
+	// searched for
+	minRecords int
 }
 
 // newValueSearch chooses the search of a number of matches, or only how they are counted if there
@@ -115,7 +119,8 @@ func (v *valueCollector) searchRuns(o *sortedResult, values *runValues, offer fu
 	values.search(0, end, v.find, found)
 	runs := runCounter{sortedResult: o}
 	for run := found.Next(o.steps, 0, end); run < end; run = found.Next(o.steps, run+1, end) {
-		if n := runs.countRun(run, int(o.runs.At(run)), int(o.runs.At(run+1))); n > 0 && !o.isNonUniform(run) { // those are counted already
+		// those are counted already
+		if n := runs.countRun(run, int(o.runs.At(run)), int(o.runs.At(run+1))); n > 0 && !o.isNonUniform(run) {
 			v.matching++
 			offer(run, n, "")
 		}

@@ -25,8 +25,10 @@ func (c *Column) countsBySets(st *guard.Steps, set *bitmap.Set, minRecords int) 
 		inShortRuns -= to - from
 	}
 	n, all := set.Len(), c.sorted.Len()
-	bySets := cost.CountByte*float64(c.longRunSets.Size()) + cost.CountRank*float64(max(inShortRuns, 0)) + cost.CountRun*float64(counted)
-	byMarks := cost.MarkRank*float64(min(n, all-n)) + cost.MarkWord*float64(all/64) + cost.CountMarkedRun*float64(min(n, c.Distinct()))
+	bySets := cost.CountByte*float64(c.longRunSets.Size()) + cost.CountRank*float64(max(inShortRuns, 0)) +
+		cost.CountRun*float64(counted)
+	byMarks := cost.MarkRank*float64(min(n, all-n)) + cost.MarkWord*float64(all/64) +
+		cost.CountMarkedRun*float64(min(n, c.Distinct()))
 	return bySets < byMarks
 }
 

@@ -19,7 +19,8 @@ import (
 )
 
 // openColumns builds a file and opens its columns.
-func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Record, n int) ([]column.Column, *bitmap.Pool) {
+func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Record, n int) ([]column.Column,
+	*bitmap.Pool) {
 	t.Helper()
 	indexes := build.DefaultIndexes()
 	indexes.MinRecords = 0
@@ -30,7 +31,8 @@ func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Reco
 	}
 	pool, columns := &bitmap.Pool{Records: n}, make([]column.Column, len(fields))
 	for i := range columns {
-		if columns[i], err = column.Open(f, all, pool, i); err != nil {
+		columns[i], err = column.Open(f, all, pool, i)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +49,8 @@ func setOf(pool *bitmap.Pool, set *roaring.Bitmap) *bitmap.Set {
 func facetColumns(t testing.TB, n int) ([]column.Column, *bitmap.Pool) {
 	t.Helper()
 	fields := []herb.Field{
-		{Name: "few", Type: herb.TypeText}, {Name: "halves", Type: herb.TypeText}, {Name: "many", Type: herb.TypeNumber},
+		{Name: "few", Type: herb.TypeText}, {Name: "halves", Type: herb.TypeText},
+		{Name: "many", Type: herb.TypeNumber},
 		{Name: "unique", Type: herb.TypeNumber}, {Name: "list", Type: herb.TypeList},
 	}
 	g := rand.New(rand.NewPCG(1, 2))
@@ -57,7 +60,8 @@ func facetColumns(t testing.TB, n int) ([]column.Column, *bitmap.Pool) {
 			list = append(list, "e"+strconv.Itoa(g.IntN(40)*g.IntN(40)))
 		}
 		return herb.Record{
-			strings.Repeat("x", g.IntN(5)), "h" + strconv.Itoa(2*i/n), strconv.Itoa(g.IntN(300) * g.IntN(300)), strconv.Itoa(i * 7919 % n),
+			strings.Repeat("x", g.IntN(5)), "h" + strconv.Itoa(2*i/n), strconv.Itoa(g.IntN(300) * g.IntN(300)),
+			strconv.Itoa(i * 7919 % n),
 			strings.Join(list, ","),
 		}
 	}, n)
@@ -82,7 +86,8 @@ func TestFacetCounters(t *testing.T) {
 	ranges.AddRange(30_000, 66_000)
 	for i, set := range append(sets, ranges) {
 		for k := range columns {
-			t.Run(fmt.Sprint(i, columns[k].Field.Name), func(t *testing.T) { testFacetCounters(t, &columns[k], pool, set) })
+			t.Run(fmt.Sprint(i, columns[k].Field.Name),
+				func(t *testing.T) { testFacetCounters(t, &columns[k], pool, set) })
 		}
 	}
 	if columns[0].LongRuns() == 0 || columns[3].LongRuns() != 0 {

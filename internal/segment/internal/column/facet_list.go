@@ -88,7 +88,8 @@ func (l *forwardIndex) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
 		for i, rec := range records {
 			from, to := l.size*int(l.starts.At(int(rec))), l.size*int(l.starts.At(int(rec)+1))
 			if end := len(elements); to-from <= word && from+word <= len(l.encoded) { // most records
-				elements = binary.LittleEndian.AppendUint64(elements, binary.LittleEndian.Uint64(l.encoded[from:]))[:end+to-from]
+				elements = binary.LittleEndian.AppendUint64(elements,
+					binary.LittleEndian.Uint64(l.encoded[from:]))[:end+to-from]
 			} else {
 				elements = append(elements, l.encoded[from:to]...)
 			}
@@ -124,7 +125,8 @@ func (l *forwardIndex) addCounts(elements []byte, counts []uint32) {
 // records.
 func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCollector) {
 	for i, n := range c.elementCounts(st, set) {
-		if st.Add(1); n == 0 {
+		st.Add(1)
+		if n == 0 {
 			continue
 		}
 		found := values.find == nil || values.find.In(c.elements.At(i))

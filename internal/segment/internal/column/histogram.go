@@ -30,7 +30,8 @@ func setHistogram(facet *query.Facet, f *herb.Field, counted, edges population, 
 	if logarithmic {
 		r := query.Range{Min: e.min, Max: e.max, GreatestNegative: e.negative, LeastPositive: e.positive}
 		log := query.LogBuckets(*f, r, q.Buckets)
-		if len(log) > 0 && (q.Scale == query.ScaleLog || isSkewed(f, facet.Histogram, edges) && !isSkewed(f, log, edges)) {
+		if len(log) > 0 && (q.Scale == query.ScaleLog || isSkewed(f, facet.Histogram, edges) &&
+			!isSkewed(f, log, edges)) {
 			facet.Histogram, facet.Scale = log, query.ScaleLog
 		}
 	}
@@ -133,8 +134,9 @@ func (k *runKeys) value(run int) string {
 		start = k.samples[i-1].end
 	}
 	v := runValues{
-		c: k.c, steps: k.steps, stored: true, next: i * sampleInterval, value: append(k.buffer[:0], k.sampled[start:k.samples[i].end]...),
-		rest: k.c.values[len(k.c.values)-k.samples[i].rest:],
+		c: k.c, steps: k.steps, stored: true, next: i * sampleInterval,
+		value: append(k.buffer[:0], k.sampled[start:k.samples[i].end]...),
+		rest:  k.c.values[len(k.c.values)-k.samples[i].rest:],
 	}
 	k.buffer = v.at(run)
 	return string(k.buffer)

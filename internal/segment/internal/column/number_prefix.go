@@ -28,7 +28,8 @@ func (c *Column) numberPrefixes(st *guard.Steps, prefixes []query.Operand) plan.
 			first := l.from + sort.Search(l.to-l.from, func(i int) bool { return c.runKey(l.from+i) >= r.From })
 			end := first + sort.Search(l.to-first, func(i int) bool { return c.runKey(first+i) >= r.To })
 			if first < end {
-				all = append(all, RankRange{c: c, from: int(c.runs.At(first)), to: int(c.runs.At(end)), run: anyRun, name: name})
+				all = append(all, RankRange{c: c, from: int(c.runs.At(first)), to: int(c.runs.At(end)), run: anyRun,
+					name: name})
 			}
 		}
 	}

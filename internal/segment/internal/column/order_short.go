@@ -56,7 +56,8 @@ func (o *Order) sortShort(g group) []uint32 {
 
 // appendShort appends the records of a short group, sorted by number.
 func (o *Order) appendShort(records []uint32, g group) []uint32 {
-	if _, isMarked := o.matches.(markedRanks); o.set != nil && !isMarked && g.ranks.to-g.ranks.from >= LongRun { // scanning a long run for few matches is slow
+	// scanning a long run for few matches is slow
+	if _, isMarked := o.matches.(markedRanks); o.set != nil && !isMarked && g.ranks.to-g.ranks.from >= LongRun {
 		set := o.groupSet(g)
 		defer set.Release()
 		return append(records, set.Slice(o.steps, 0, g.len())...)

@@ -21,7 +21,8 @@ import (
 // orderFields are fields with long and short groups, also of missing values, and a list.
 func orderFields() []herb.Field {
 	fields := []herb.Field{
-		{Name: "long", Notation: herb.Notation{Missing: []string{"NA"}}}, {Name: "two"}, {Name: "short"}, {Name: "distinct"},
+		{Name: "long", Notation: herb.Notation{Missing: []string{"NA"}}}, {Name: "two"}, {Name: "short"},
+		{Name: "distinct"},
 	}
 	for i := range fields {
 		fields[i].Type, fields[i].Sortable, fields[i].Filterable = herb.TypeNumber, true, true
@@ -47,7 +48,8 @@ func TestOrder_severalFields(t *testing.T) {
 		if v := g.IntN(50); v > 0 {
 			short = strconv.Itoa(v)
 		}
-		records[i] = herb.Record{[]string{"1", "2", "3", "NA", ""}[g.IntN(5)], strconv.Itoa(g.IntN(2)), short, strconv.Itoa(i * 7919 % n), []string{"x", "x,y", "y", ""}[g.IntN(4)]}
+		records[i] = herb.Record{[]string{"1", "2", "3", "NA", ""}[g.IntN(5)], strconv.Itoa(g.IntN(2)), short,
+			strconv.Itoa(i * 7919 % n), []string{"x", "x,y", "y", ""}[g.IntN(4)]}
 	}
 	columns, pool := openColumns(t, orderFields(), func(i int) herb.Record { return records[i] }, n)
 	// Of a value in ascending order: missing values have positions of their own.
@@ -75,7 +77,8 @@ func TestOrder_severalFields(t *testing.T) {
 		field   int
 		operand query.Operand
 	}{
-		{0, operand(orderFields()[0], "2")}, {0, operand(orderFields()[0], "")}, {1, operand(orderFields()[1], "1")}, {4, query.Operand{Text: "y"}},
+		{0, operand(orderFields()[0], "2")}, {0, operand(orderFields()[0], "")}, {1, operand(orderFields()[1], "1")},
+		{4, query.Operand{Text: "y"}},
 	} {
 		name := fmt.Sprintf("%s=%s", orderFields()[c.field].Name, c.operand.Text)
 		sets[name] = roaring.New()
@@ -99,7 +102,8 @@ func TestOrder_severalFields(t *testing.T) {
 		} {
 			compare := func(a, b uint32) int {
 				for _, f := range order {
-					if c := cmp.Compare(position(records[a][f.Field], f.Desc), position(records[b][f.Field], f.Desc)); c != 0 {
+					if c := cmp.Compare(position(records[a][f.Field], f.Desc),
+						position(records[b][f.Field], f.Desc)); c != 0 {
 						return c
 					}
 				}
@@ -124,7 +128,8 @@ func TestOrder_severalFields(t *testing.T) {
 				if got := o.Page(0, total); !slices.Equal(got, want) {
 					t.Error("the records differ")
 				}
-				for _, from := range []int{0, 1, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
+				for _, from := range []int{0, 1, total / 100, total / 7, total / 2, total/2 + 13, total - total/7,
+					total - 1} {
 					to := min(from+25, total)
 					if got := o.Page(from, to); !slices.Equal(got, want[from:to]) {
 						t.Errorf("from %d of %d: %v; want %v", from, total, got, want[from:to])

@@ -21,7 +21,8 @@ type Records struct {
 
 // OpenRecords returns the records of a file.
 func OpenRecords(f *file.File) (*Records, error) {
-	r := &Records{Data: f.Section(file.TagRecords, file.NoField), Starts: f.Section(file.TagRecordOffsets, file.NoField)}
+	r := &Records{Data: f.Section(file.TagRecords, file.NoField),
+		Starts: f.Section(file.TagRecordOffsets, file.NoField)}
 	if r.Len() != f.Meta.Records {
 		return nil, fmt.Errorf("%w: %d records start, of %d", guard.ErrCorrupt, r.Len(), f.Meta.Records)
 	}

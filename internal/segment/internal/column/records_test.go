@@ -22,7 +22,8 @@ func TestRecords_Start(t *testing.T) {
 	} {
 		record := herb.AppendJSONString([]byte(`{"a":"\"","b":`), value)
 		record = append(record, `,"c":"x"}`...)
-		r := &Records{Data: record, Starts: binary.LittleEndian.AppendUint64(make([]byte, 8), uint64(len(record))), labelSizes: []int{4, 4, 4}}
+		r := &Records{Data: record, Starts: binary.LittleEndian.AppendUint64(make([]byte, 8), uint64(len(record))),
+			labelSizes: []int{4, 4, 4}}
 		got := r.ValuePrefix(0, 1, most)
 		if n := min(most, len(value)); len(got) < n || got[:n] != value[:n] || len(got) > 6*most {
 			t.Errorf("%s: got %q of %.100q", name, got, value)

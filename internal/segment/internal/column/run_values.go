@@ -39,7 +39,8 @@ func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
 // valid until the next call.
 func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
-		if v.value = append(v.value[:0], v.read(run)...); v.isText {
+		v.value = append(v.value[:0], v.read(run)...)
+		if v.isText {
 			v.value = appendValueKey(v.value[:0], v.fromRecord)
 		}
 		v.next = run + 1
@@ -77,7 +78,8 @@ const chunkSize = 16
 // lengths returns the length of the prefix that the next stored value shares with the one before
 // it, that of the rest, and the bytes from there on.
 func (v *runValues) lengths() (shared, suffix int, rest []byte) {
-	if rest = v.rest; len(rest) >= 2 && rest[0] < 0x80 && rest[1] < 0x80 { // most values are short
+	rest = v.rest
+	if len(rest) >= 2 && rest[0] < 0x80 && rest[1] < 0x80 { // most values are short
 		return int(rest[0]), int(rest[1]), rest[2:]
 	}
 	shared, rest = v.uvarint(rest)
@@ -117,7 +119,8 @@ func (v *runValues) contains(run int, find *text.Substring) bool {
 			return false
 		}
 		var ok bool
-		if v.codes, ok = text.AppendCodes(v.codes[:0], searched); !ok {
+		v.codes, ok = text.AppendCodes(v.codes[:0], searched)
+		if !ok {
 			v.found, v.known = 0, 0
 			return find.In(searched)
 		}

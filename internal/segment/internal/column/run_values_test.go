@@ -17,7 +17,8 @@ func TestRunValues(t *testing.T) {
 	t.Parallel()
 	const n = 3000
 	fields := []herb.Field{
-		{Name: "stored", Type: herb.TypeText, Filterable: true}, {Name: "number", Type: herb.TypeNumber, Filterable: true},
+		{Name: "stored", Type: herb.TypeText, Filterable: true},
+		{Name: "number", Type: herb.TypeNumber, Filterable: true},
 		{Name: "long", Type: herb.TypeText, Filterable: true}, {Name: "not filterable", Type: herb.TypeText},
 		{Name: "ascii", Type: herb.TypeText, Filterable: true},
 		{Name: "grouped", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Group: "\u00a0"}},
@@ -30,8 +31,10 @@ func TestRunValues(t *testing.T) {
 		for range g.IntN(6) {
 			value += parts[g.IntN(len(parts))]
 		}
-		return herb.Record{value, strconv.Itoa(g.IntN(5000)), value + strings.Repeat("x", 200), value, strings.Repeat("Rose oak "[:g.IntN(9)], g.IntN(4)),
-			strconv.Itoa(1+g.IntN(99)) + []string{"", "\u00a0123"}[g.IntN(2)], strings.Repeat("oak ", []int{0, 0, 0, 0, 0, 0, 0, 50}[g.IntN(8)]) + value}
+		return herb.Record{value, strconv.Itoa(g.IntN(5000)), value + strings.Repeat("x", 200), value,
+			strings.Repeat("Rose oak "[:g.IntN(9)], g.IntN(4)),
+			strconv.Itoa(1+g.IntN(99)) + []string{"", "\u00a0123"}[g.IntN(2)],
+			strings.Repeat("oak ", []int{0, 0, 0, 0, 0, 0, 0, 50}[g.IntN(8)]) + value}
 	}, n)
 	for i, stored := range []bool{true, true, false, false, true, true, true} {
 		c := &columns[i]
@@ -43,12 +46,14 @@ func TestRunValues(t *testing.T) {
 			found := c.SearchRunValues(guard.NewSteps(t.Context()), from, text.NewSubstring(part))
 			for run := range c.Distinct() {
 				value := c.RunValue(run)
-				if got, want := found.Has(uint32(run)), run >= from && text.NewSubstring(part).In([]byte(value)); got != want {
+				if got, want := found.Has(uint32(run)), run >= from &&
+					text.NewSubstring(part).In([]byte(value)); got != want {
 					t.Errorf("%s: run %d from %d, %q: %q found: %t", c.Field.Name, run, from, value, part, got)
 				}
 			}
 		}
-		for step, n := range map[int]int{1: c.Distinct(), 3: c.Distinct(), 5: 1, 100: 1} { // few are read from the records
+		// few are read from the records
+		for step, n := range map[int]int{1: c.Distinct(), 3: c.Distinct(), 5: 1, 100: 1} {
 			for _, part := range []string{"ros", "É", "ss", "\"", "物r", "12", "xx"} {
 				at, contains := c.ReadRunValues(guard.NewSteps(t.Context()), n, text.NewSubstring(part))
 				for run := 0; run < c.Distinct(); run += step {

@@ -41,7 +41,8 @@ func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sor
 	if set == nil {
 		return o
 	}
-	if o.total = set.Len(); mark || o.total <= c.sorted.Len()/cost.MarkShare {
+	o.total = set.Len()
+	if mark || o.total <= c.sorted.Len()/cost.MarkShare {
 		o.matches = newMarkedRanks(st, c, set)
 	} else {
 		o.matches = newLeadingRanks(st, c, set)
@@ -131,10 +132,12 @@ func (o *sortedResult) scan(p rankCount, i, from, to int) (rank int, ok bool) {
 		p = rankCount{rank + 1, p.count + 1}
 	}
 	for p.count > i {
-		if p.rank = o.matches.last(from, p.rank); p.rank < from {
+		p.rank = o.matches.last(from, p.rank)
+		if p.rank < from {
 			return 0, false
 		}
-		if p.count--; p.count == i {
+		p.count--
+		if p.count == i {
 			o.known = p
 			return p.rank, true
 		}

@@ -51,7 +51,8 @@ func TestOrder(t *testing.T) {
 				var want []uint32
 				runs := make([]int, c.Distinct()+1)
 				for i := range runs {
-					if runs[i] = i; desc && i < c.Distinct() {
+					runs[i] = i
+					if desc && i < c.Distinct() {
 						runs[i] = c.Distinct() - 1 - i
 					}
 				}
@@ -65,14 +66,16 @@ func TestOrder(t *testing.T) {
 				}
 				total := len(want)
 				page := func(from, to int) []uint32 {
-					o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: desc}}, setOf(pool, set))
+					o := column.NewOrder(guard.NewSteps(t.Context()), columns,
+						[]query.SortField{{Field: 0, Desc: desc}}, setOf(pool, set))
 					defer o.Release()
 					return o.Page(from, to)
 				}
 				if got := page(0, total); !slices.Equal(got, want) {
 					t.Errorf("%s: desc %v: the records differ", name, desc)
 				}
-				for _, from := range []int{0, 1, 25, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
+				for _, from := range []int{0, 1, 25, total / 100, total / 7, total / 2, total/2 + 13, total - total/7,
+					total - 1} {
 					to := min(from+25, total)
 					got := page(from, to)
 					if !slices.Equal(got, want[from:to]) {

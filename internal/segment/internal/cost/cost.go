@@ -55,16 +55,24 @@ const (
 // with N the constant, and the second method otherwise. The records are all records of the segment,
 // unless the comment names others after a semicolon.
 const (
-	ListShare      = 64      // keep a set as a list, or as bits
-	CollectShare   = 512     // collect a set in a list, which must be sorted, or in bits
-	ScanShare      = 16      // add a range of the sorted rows one by one, or by two leading sets
-	MarkShare      = 128     // mark the ranks of a result, or count it in leading sets
-	NearShare      = 512     // scan from a known position to a record of the result, or locate the record; of the records of the result
-	ValuesShare    = 64      // read values from records, or all stored values in sequence; of the value runs
-	SearchShare    = 4       // search the values of runs with matches, or all stored values; of the value runs
-	StoredFreqs    = 1 << 14 // count a clause in each record, or read its frequencies; of the records with stored frequencies
-	UnionFreqs     = 1 << 8  // count a clause in each record, or add up the frequencies of its terms; of the records with any of the terms
-	ExclusionShare = 4       // evaluate an exclusion before other conditions if its set takes at most a nanosecond for N records
+	ListShare    = 64  // keep a set as a list, or as bits
+	CollectShare = 512 // collect a set in a list, which must be sorted, or in bits
+	ScanShare    = 16  // add a range of the sorted rows one by one, or by two leading sets
+	MarkShare    = 128 // mark the ranks of a result, or count it in leading sets
+	// scan from a known position to a record of the result, or locate the record; of the records of
+	// the result
+	NearShare   = 512
+	ValuesShare = 64 // read values from records, or all stored values in sequence; of the value runs
+	SearchShare = 4  // search the values of runs with matches, or all stored values; of the value runs
+	// count a clause in each record, or read its frequencies; of the records with stored
+	// frequencies
+	StoredFreqs = 1 << 14
+	// count a clause in each record, or add up the frequencies of its terms; of the records with
+	// any of the terms
+	UnionFreqs = 1 << 8
+	// evaluate an exclusion before other conditions if its set takes at most a nanosecond for N
+	// records
+	ExclusionShare = 4
 )
 
 // Limits of candidates. To find the n best matches, a search scores the candidates if they are few,

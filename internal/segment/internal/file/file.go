@@ -95,7 +95,8 @@ func openError(err error) error {
 
 // readFrame reads the table of contents and the META section.
 func (f *File) readFrame() (err error) {
-	if f.Sections, err = ReadTable(f.Data); err != nil {
+	f.Sections, err = ReadTable(f.Data)
+	if err != nil {
 		return err
 	}
 	if err := f.locateSections(); err != nil {
@@ -184,7 +185,8 @@ func (f *File) Verify() error {
 				return fmt.Errorf("%w: section %s", guard.ErrCorrupt, s.Tag)
 			}
 			// Sections may be smaller than a memory page.
-			if end = s.Offset + s.Length; end-dropped >= dropStep {
+			end = s.Offset + s.Length
+			if end-dropped >= dropStep {
 				f.DropPages(f.Data[dropped:end])
 				dropped = end
 			}

@@ -120,7 +120,8 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // encodeFooter returns the footer of a file whose table of contents is toc, written at offset.
 func encodeFooter(toc []byte, offset uint64) []byte {
-	b, _ := binary.Append(nil, binary.LittleEndian, []uint64{offset, uint64(len(toc)), offset + uint64(len(toc)) + FooterSize})
+	b, _ := binary.Append(nil, binary.LittleEndian,
+		[]uint64{offset, uint64(len(toc)), offset + uint64(len(toc)) + FooterSize})
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(toc, castagnoli()))
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 	return append(b, Magic...)
@@ -133,10 +134,12 @@ func ReadTable(file []byte) ([]Section, error) {
 		return nil, err
 	}
 	sections := make([]Section, 0, len(toc)/EntrySize)
-	tableStart, previousEnd := uint64(len(file)-FooterSize-len(toc)), uint64(HeaderSize) // previousEnd is the end of the preceding section
+	// previousEnd is the end of the preceding section
+	tableStart, previousEnd := uint64(len(file)-FooterSize-len(toc)), uint64(HeaderSize)
 	for ; len(toc) > 0; toc = toc[EntrySize:] {
 		s := decodeEntry(toc)
-		if s.Offset < previousEnd || s.Offset%Alignment != 0 || s.Offset > tableStart || s.Length > tableStart-s.Offset {
+		if s.Offset < previousEnd || s.Offset%Alignment != 0 || s.Offset > tableStart ||
+			s.Length > tableStart-s.Offset {
 			return nil, fmt.Errorf("%w: section %s has an invalid offset or length", guard.ErrCorrupt, s.Tag)
 		}
 		previousEnd = s.Offset + s.Length
@@ -165,7 +168,8 @@ func encodedTable(file []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: no magic number at the start", guard.ErrCorrupt)
 	}
 	if binary.LittleEndian.Uint32(file[len(Magic)+4:]) != 0 {
-		return nil, fmt.Errorf("%w: unknown flags; if a later release wrote the file, use that release", guard.ErrCorrupt)
+		return nil, fmt.Errorf("%w: unknown flags; if a later release wrote the file, use that release",
+			guard.ErrCorrupt)
 	}
 	footer := file[len(file)-FooterSize:]
 	if string(footer[FooterSize-len(Magic):]) != Magic {

@@ -25,24 +25,27 @@ var (
 	TagFacts = Tag{'F', 'A', 'C', 'T'} // facts of each field, which decide its type in other programs
 
 	// Of every field.
-	TagSortedRows     = Tag{'S', 'O', 'R', 'T'} // u32: sorted rows: record numbers in the order of the field
-	TagRanks          = Tag{'R', 'A', 'N', 'K'} // u32: rank of each record in the sorted rows
-	TagRuns           = Tag{'R', 'U', 'N', 'S'} // u32: first rank of each value run; then the end of the values
-	TagNonUniformRuns = Tag{'N', 'U', 'N', 'I'} // bits: non-uniform runs, whose values compare equal but are written differently
+	TagSortedRows = Tag{'S', 'O', 'R', 'T'} // u32: sorted rows: record numbers in the order of the field
+	TagRanks      = Tag{'R', 'A', 'N', 'K'} // u32: rank of each record in the sorted rows
+	TagRuns       = Tag{'R', 'U', 'N', 'S'} // u32: first rank of each value run; then the end of the values
+	// bits: non-uniform runs, whose values compare equal but are written differently
+	TagNonUniformRuns = Tag{'N', 'U', 'N', 'I'}
 	TagLeadingSets    = Tag{'L', 'E', 'A', 'D'} // sets: the first 1/32, 2/32 … of the sorted rows
 	TagLongRuns       = Tag{'L', 'O', 'N', 'G'} // u32: the numbers of the long runs
 	TagLongRunSets    = Tag{'L', 'S', 'E', 'T'} // sets: the records of each long run
 
 	// Of list fields.
-	TagElements         = Tag{'E', 'L', 'E', 'M'} // table: the elements, in the order of their sort keys
-	TagElementNumbers   = Tag{'E', 'N', 'U', 'M'} // u32: the number of each element in EPST
-	TagElementPostings  = Tag{'E', 'P', 'S', 'T'} // sets: postings of each element
-	TagElementOffsets   = Tag{'E', 'O', 'F', 'F'} // u32: first element of each record in EPOS, and end of the last
-	TagElementPositions = Tag{'E', 'P', 'O', 'S'} // elements of each record: their positions in ELEM, ascending, in 1, 2 or 4 bytes
+	TagElements        = Tag{'E', 'L', 'E', 'M'} // table: the elements, in the order of their sort keys
+	TagElementNumbers  = Tag{'E', 'N', 'U', 'M'} // u32: the number of each element in EPST
+	TagElementPostings = Tag{'E', 'P', 'S', 'T'} // sets: postings of each element
+	TagElementOffsets  = Tag{'E', 'O', 'F', 'F'} // u32: first element of each record in EPOS, and end of the last
+	// elements of each record: their positions in ELEM, ascending, in 1, 2 or 4 bytes
+	TagElementPositions = Tag{'E', 'P', 'O', 'S'}
 
 	// Of filterable fields that are not lists: text has VKEY, other types VALS. Empty if the values
 	// are long.
-	TagValues    = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
+	// the value of each value run, without the prefix that it shares with the one before
+	TagValues    = Tag{'V', 'A', 'L', 'S'}
 	TagValueKeys = Tag{'V', 'K', 'E', 'Y'} // the value key of each value run, in the format of VALS
 
 	// Of the field that names coordinates: the one with latitudes, or the only one.
@@ -50,10 +53,12 @@ var (
 	TagCellOrder = Tag{'C', 'E', 'L', 'L'} // u32: cell order: the records with a position, sorted by cell
 
 	// Of the words of all searchable fields.
-	TagTerms           = Tag{'T', 'E', 'R', 'M'} // strings: the terms, sorted
-	TagTermNumbers     = Tag{'T', 'N', 'U', 'M'} // u32: the number of each term in TPST, TFRQ and FWRD
-	TagTermPostings    = Tag{'T', 'P', 'S', 'T'} // sets: postings of each term
-	TagTermFrequencies = Tag{'T', 'F', 'R', 'Q'} // sets: term-frequency postings: the records with each term more than once, followed by the frequencies
+	TagTerms        = Tag{'T', 'E', 'R', 'M'} // strings: the terms, sorted
+	TagTermNumbers  = Tag{'T', 'N', 'U', 'M'} // u32: the number of each term in TPST, TFRQ and FWRD
+	TagTermPostings = Tag{'T', 'P', 'S', 'T'} // sets: postings of each term
+	// sets: term-frequency postings: the records with each term more than once, followed by the
+	// frequencies
+	TagTermFrequencies = Tag{'T', 'F', 'R', 'Q'}
 	TagForwardIndex    = Tag{'F', 'W', 'R', 'D'} // varints: forward index: the terms of each record, field by field
 	TagForwardOffsets  = Tag{'F', 'O', 'F', 'F'} // u64: start of each record in the forward index
 	TagLengths         = Tag{'L', 'E', 'N', 'S'} // u32: number of words of each record
@@ -64,7 +69,8 @@ var (
 	TagPrefixPostings    = Tag{'P', 'P', 'S', 'T'} // sets: postings of each prefix
 	TagPrefixFrequencies = Tag{'P', 'F', 'R', 'Q'} // sets: term-frequency postings of each prefix
 
-	TagFieldPostings = Tag{'F', 'P', 'S', 'T'} // table: field postings of each term and each prefix; empty with one searchable field
+	// table: field postings of each term and each prefix; empty with one searchable field
+	TagFieldPostings = Tag{'F', 'P', 'S', 'T'}
 
 	// Of bigrams of frequent terms.
 	TagBigrams           = Tag{'B', 'G', 'R', 'M'} // u32: number of each frequent term, and of its first bigram
@@ -89,7 +95,8 @@ type Section struct {
 func fileTags() []Tag {
 	return []Tag{
 		TagMetadata, TagRecords, TagRecordOffsets, TagFacts,
-		TagTerms, TagTermNumbers, TagTermPostings, TagTermFrequencies, TagForwardIndex, TagForwardOffsets, TagLengths, TagLengthOrder,
+		TagTerms, TagTermNumbers, TagTermPostings, TagTermFrequencies, TagForwardIndex, TagForwardOffsets, TagLengths,
+		TagLengthOrder,
 		TagPrefixes, TagPrefixPostings, TagPrefixFrequencies, TagFieldPostings,
 		TagBigrams, TagBigramPostings, TagBigramFrequencies,
 	}

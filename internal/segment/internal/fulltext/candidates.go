@@ -152,7 +152,8 @@ func (s *Scorer) withFrequency(
 // shortestOnce returns the shortest records of a set that contain the clause once, at most n, as
 // long as their scores are not below the worst. It returns false if it would have to examine too
 // many records, for example because the clause occurs only in long ones.
-func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.EncodedSet, n int, worst float64) (found []recordFrequency, ok bool) {
+func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.EncodedSet, n int,
+	worst float64) (found []recordFrequency, ok bool) {
 	for i := range set.Len() / cost.ShortestShare {
 		s.steps.Add(1)
 		record := s.index.lengthOrder.At(i)

@@ -65,7 +65,8 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 }
 
 func (w *Index) storedClause(t *postingsTable, number int, name string) *Clause {
-	return &Clause{Condition: plan.StoredCondition{EncodedSet: t.docs.Set(number), Name: name}, index: w, postings: t, number: number}
+	return &Clause{Condition: plan.StoredCondition{EncodedSet: t.docs.Set(number), Name: name}, index: w, postings: t,
+		number: number}
 }
 
 // wordClause returns the condition that a record, or a field of it, contains a word.
@@ -90,7 +91,8 @@ func (w *Index) phrase(ids []uint32, within *searchField, name string) (clauses 
 		startsBigram = false
 		if i+1 < len(ids) {
 			var number int
-			if number, startsBigram = w.bigrams.number(id, ids[i+1]); startsBigram {
+			number, startsBigram = w.bigrams.number(id, ids[i+1])
+			if startsBigram {
 				clauses = append(clauses, w.storedClause(&w.bigrams.postingsTable, number, name))
 			}
 		}

@@ -21,7 +21,8 @@ const FieldHeadSize = 8
 func (p *fieldPostings) set(item, field int, all bitmap.EncodedSet) bitmap.EncodedSet {
 	for b := p.At(item); len(b) > 0; {
 		found, size := binary.LittleEndian.Uint32(b), int(binary.LittleEndian.Uint32(b[4:]))
-		if b = b[FieldHeadSize:]; int(found) != field {
+		b = b[FieldHeadSize:]
+		if int(found) != field {
 			b = b[size:]
 			continue
 		}

@@ -41,23 +41,29 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 	section := func(t file.Tag) []byte { return f.Section(t, file.NoField) }
 	w = &Index{
 		pool: pool, words: f.Meta.Words,
-		ids: section(file.TagTermNumbers), forward: section(file.TagForwardIndex), starts: section(file.TagForwardOffsets),
+		ids: section(file.TagTermNumbers), forward: section(file.TagForwardIndex),
+		starts:  section(file.TagForwardOffsets),
 		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
 	}
 	w.fields, w.weights = searchFields(f)
 	w.searchable = len(w.weights)
 	w.bigrams.common = section(file.TagBigrams)
 	w.prefixes.ranges.U32s = section(file.TagPrefixes)
-	for tag, table := range map[file.Tag]*file.Table{file.TagTerms: &w.terms.Table, file.TagFieldPostings: &w.fieldPostings.Table} {
-		if *table, err = file.OpenTable(section(tag)); err != nil {
+	for tag, table := range map[file.Tag]*file.Table{file.TagTerms: &w.terms.Table,
+		file.TagFieldPostings: &w.fieldPostings.Table} {
+		*table, err = file.OpenTable(section(tag))
+		if err != nil {
 			return nil, err
 		}
 	}
 	for tag, table := range map[file.Tag]*bitmap.Table{
-		file.TagTermPostings: &w.docs, file.TagBigramPostings: &w.bigrams.docs, file.TagPrefixPostings: &w.prefixes.docs,
-		file.TagTermFrequencies: &w.freqs, file.TagBigramFrequencies: &w.bigrams.freqs, file.TagPrefixFrequencies: &w.prefixes.freqs,
+		file.TagTermPostings: &w.docs, file.TagBigramPostings: &w.bigrams.docs,
+		file.TagPrefixPostings:  &w.prefixes.docs,
+		file.TagTermFrequencies: &w.freqs, file.TagBigramFrequencies: &w.bigrams.freqs,
+		file.TagPrefixFrequencies: &w.prefixes.freqs,
 	} {
-		if *table, err = bitmap.OpenTable(section(tag)); err != nil {
+		*table, err = bitmap.OpenTable(section(tag))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -67,8 +73,10 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 		}
 	}
 	n, t, common := f.Meta.Records, w.terms.Len(), w.bigrams.common.Len()
-	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.lengthOrder.Len() != n || w.ids.Len() != t || w.docs.Len() != t ||
-		common%2 != 0 || (common == 0) != (w.bigrams.docs.Len() == 0) || w.searchable > 1 && w.fieldPostings.Len() != t+w.prefixes.docs.Len() ||
+	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.lengthOrder.Len() != n || w.ids.Len() != t ||
+		w.docs.Len() != t ||
+		common%2 != 0 || (common == 0) != (w.bigrams.docs.Len() == 0) || w.searchable > 1 &&
+		w.fieldPostings.Len() != t+w.prefixes.docs.Len() ||
 		w.prefixes.ranges.Len() != 2*w.prefixes.docs.Len() {
 		return nil, fmt.Errorf("%w: full-text index", guard.ErrCorrupt)
 	}

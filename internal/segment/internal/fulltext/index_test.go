@@ -68,7 +68,8 @@ func fields() []herb.Field {
 }
 
 // search returns the matches of a search, its clauses and their scorer.
-func search(t *testing.T, index *fulltext.Index, n int, raw string) (*bitmap.Set, []*fulltext.Clause, *fulltext.Scorer) {
+func search(t *testing.T, index *fulltext.Index, n int, raw string) (*bitmap.Set, []*fulltext.Clause,
+	*fulltext.Scorer) {
 	t.Helper()
 	q, err := query.Parse("search="+raw, fields())
 	if err != nil {
@@ -93,7 +94,8 @@ func search(t *testing.T, index *fulltext.Index, n int, raw string) (*bitmap.Set
 func compareSearches(t *testing.T, searches ...string) map[string]int {
 	t.Helper()
 	const n, perPage = 5000, 13
-	with, without := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
+	with, without := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()}),
+		openIndex(t, n, build.Options{Indexes: noIndexes()})
 	sources := map[string]int{}
 	for _, raw := range searches {
 		gotSet, gotClauses, gotScorer := search(t, with, n, raw)
@@ -112,7 +114,8 @@ func compareSearches(t *testing.T, searches ...string) map[string]int {
 			if from == to {
 				continue
 			}
-			if got, want := gotScorer.Page(gotSet, from, to), wantScorer.Page(wantSet, from, to); !slices.Equal(got, want) {
+			if got, want := gotScorer.Page(gotSet, from, to),
+				wantScorer.Page(wantSet, from, to); !slices.Equal(got, want) {
 				t.Errorf("%s, page %d: %v; want %v", raw, page, got, want)
 			}
 		}
@@ -125,8 +128,10 @@ func compareSearches(t *testing.T, searches ...string) map[string]int {
 func TestBigrams(t *testing.T) {
 	t.Parallel()
 	sources := compareSearches(t,
-		"%22oak+elm%22", "%22elm+oak%22", "%22oak+ivy%22", "%22oak+oak%22", "%22oak+elm+ash%22", "%22oak+oak+oak+oak%22", "%22ivy+ivy%22",
-		"%22oak+elm%22+ash", "%22oak+e*%22", "%22oak+elm+a*%22", "oak+-%22oak+elm%22", "%22oak+absent%22", "%22a+oak%22",
+		"%22oak+elm%22", "%22elm+oak%22", "%22oak+ivy%22", "%22oak+oak%22", "%22oak+elm+ash%22",
+		"%22oak+oak+oak+oak%22", "%22ivy+ivy%22",
+		"%22oak+elm%22+ash", "%22oak+e*%22", "%22oak+elm+a*%22", "oak+-%22oak+elm%22", "%22oak+absent%22",
+		"%22a+oak%22",
 	)
 	if sources["bigrams"] < 5 {
 		t.Errorf("postings: %v; want at least 5 bigrams", sources)
@@ -140,7 +145,8 @@ func TestBigrams_fields(t *testing.T) {
 	for _, searchable := range []int{2, 8, 10} {
 		var fields []herb.Field
 		for i := range searchable {
-			fields = append(fields, herb.Field{Name: fmt.Sprint("f", i), Type: herb.TypeText, Searchable: true, Weight: 1 + i%3})
+			fields = append(fields, herb.Field{Name: fmt.Sprint("f", i), Type: herb.TypeText, Searchable: true,
+				Weight: 1 + i%3})
 		}
 		open := func(memory int, indexes build.IndexRules) *fulltext.Index {
 			g := rand.New(rand.NewPCG(9, 9))
@@ -159,9 +165,11 @@ func TestBigrams_fields(t *testing.T) {
 			}
 			return index
 		}
-		without, with := open(0, noIndexes()), map[string]*fulltext.Index{"": open(0, buildtest.AllIndexes()), ", spilled": open(1, buildtest.AllIndexes())}
+		without, with := open(0, noIndexes()), map[string]*fulltext.Index{"": open(0, buildtest.AllIndexes()),
+			", spilled": open(1, buildtest.AllIndexes())}
 		for _, field := range []string{"f0", "f1", fields[searchable-1].Name} {
-			for _, search := range []string{"%22oak+elm%22", "%22oak+oak%22", "%22oak+elm+oak%22", "-%22ash+elm%22", "%22oak+elm%22+%22elm+oak%22", "oak-e*"} {
+			for _, search := range []string{"%22oak+elm%22", "%22oak+oak%22", "%22oak+elm+oak%22", "-%22ash+elm%22",
+				"%22oak+elm%22+%22elm+oak%22", "oak-e*"} {
 				raw := field + "[match]=" + search
 				q, err := query.Parse(raw, fields)
 				if err != nil {
@@ -183,8 +191,10 @@ func TestBigrams_fields(t *testing.T) {
 		for name, index := range with {
 			wantSet, _, wantScorer := search(t, without, n, "%22oak+elm+oak%22")
 			set, _, scorer := search(t, index, n, "%22oak+elm+oak%22")
-			if got, want := scorer.Page(set, 0, set.Len()), wantScorer.Page(wantSet, 0, wantSet.Len()); !slices.Equal(got, want) {
-				t.Errorf("%d fields%s: found %d records; want %d, in another order", searchable, name, len(got), len(want))
+			if got, want := scorer.Page(set, 0, set.Len()),
+				wantScorer.Page(wantSet, 0, wantSet.Len()); !slices.Equal(got, want) {
+				t.Errorf("%d fields%s: found %d records; want %d, in another order", searchable, name,
+					len(got), len(want))
 			}
 		}
 	}
@@ -204,7 +214,8 @@ func TestMatch_manyRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for search, matching := range map[string][]bool{"oak": {true, true, true, false}, "%22oak+elm+ash%22": {true, false, false, false}, "a*": {true, true, false, true}} {
+	for search, matching := range map[string][]bool{"oak": {true, true, true, false},
+		"%22oak+elm+ash%22": {true, false, false, false}, "a*": {true, true, false, true}} {
 		q, err := query.Parse("kind[match]="+search, fields())
 		if err != nil {
 			t.Fatal(err)
@@ -237,10 +248,12 @@ func TestBigrams_rareWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for phrase, want := range map[string]int{"yew ash oak": 1, "yew oak elm": 0, "oak elm yew": 0, "yew ash oak elm": 1, "ash oak elm": n, "yew oak": 0} {
+	for phrase, want := range map[string]int{"yew ash oak": 1, "yew oak elm": 0, "oak elm yew": 0, "yew ash oak elm": 1,
+		"ash oak elm": n, "yew oak": 0} {
 		st := guard.NewSteps(t.Context())
 		clause := index.Clause(st, query.Clause{Words: strings.Fields(phrase)})
-		if got := plan.Evaluate(st, &bitmap.Pool{Records: n}, []plan.Term{{Condition: clause}}, nil).Len(); got != want {
+		if got := plan.Evaluate(st, &bitmap.Pool{Records: n}, []plan.Term{{Condition: clause}},
+			nil).Len(); got != want {
 			t.Errorf("%q: %d records; want %d", phrase, got, want)
 		}
 	}
@@ -251,7 +264,8 @@ func TestBigrams_rareWord(t *testing.T) {
 func TestPrefixPostings(t *testing.T) {
 	t.Parallel()
 	sources := compareSearches(t,
-		"a*", "o*", "oa*", "oak*", "e*", "el*", "b*", "i*", "z*", "a*+oak", "b*+e*", "oak+-b*", "oak-b*", "oak-elm-a*", "%22oak+b*%22",
+		"a*", "o*", "oa*", "oak*", "e*", "el*", "b*", "i*", "z*", "a*+oak", "b*+e*", "oak+-b*", "oak-b*", "oak-elm-a*",
+		"%22oak+b*%22",
 		"b*+-oak",
 	)
 	if sources["prefixes"] < 4 || sources["terms"] < 4 {
@@ -264,14 +278,17 @@ func TestPrefixPostings(t *testing.T) {
 func TestFieldPostings(t *testing.T) {
 	t.Parallel()
 	const n = 5000
-	with, without := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
+	with, without := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()}),
+		openIndex(t, n, build.Options{Indexes: noIndexes()})
 	some := buildtest.AllIndexes()
 	some.Prefixes.MaxFieldSets = 8
 	partial := openIndex(t, n, build.Options{Indexes: some})
 	stored := 0
 	for _, raw := range []string{
-		"words[match]=oak", "words[match]=a", "kind[match]=a", "kind[match]=a*", "words[match]=a*", "words[match]=o*+-b*", "kind[match]=oak",
-		"words[match]=z*", "words[match]=absent", "words[match]=oak&words[match]=e*", "words[match]=i*", "words[match]=%22oak+elm%22",
+		"words[match]=oak", "words[match]=a", "kind[match]=a", "kind[match]=a*", "words[match]=a*",
+		"words[match]=o*+-b*", "kind[match]=oak",
+		"words[match]=z*", "words[match]=absent", "words[match]=oak&words[match]=e*", "words[match]=i*",
+		"words[match]=%22oak+elm%22",
 		"words[match]=oak-e*", "kind[match]=b*+a*", "words[match]=b*",
 		"kind[match]=%22oak+elm%22", "kind[match]=oak-e*",
 	} {
@@ -308,7 +325,8 @@ func TestScorer_candidates(t *testing.T) {
 	index := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()})
 	selected := 0
 	for _, raw := range []string{
-		"oak", "elm", "ivy", "elm+-oak", "a", "%22oak+oak%22", "%22oak+elm%22", "o*", "e*", "b*", "a*", "oak+elm", "oak+e*", "elm+%22oak+oak%22",
+		"oak", "elm", "ivy", "elm+-oak", "a", "%22oak+oak%22", "%22oak+elm%22", "o*", "e*", "b*", "a*", "oak+elm",
+		"oak+e*", "elm+%22oak+oak%22",
 	} {
 		set, _, scorer := search(t, index, n, raw)
 		for _, n := range []int{1, 2, 13, 26, 100, 300, 700} {
@@ -321,7 +339,8 @@ func TestScorer_candidates(t *testing.T) {
 			if best == 0 {
 				continue
 			}
-			if selected++; best < n || best > set.Len()/2+n {
+			selected++
+			if best < n || best > set.Len()/2+n {
 				t.Errorf("%s, the first %d: %d candidates of %d records", raw, n, best, set.Len())
 			}
 		}
@@ -375,7 +394,8 @@ func orderAll(records []herb.Record, search string) (all []foundRecord) {
 		counts, matching := make([]int, len(records)), 0
 		for i := range records {
 			for _, word := range words[i] {
-				if prefix, ok := strings.CutSuffix(clause, "*"); word == clause || ok && strings.HasPrefix(word, prefix) {
+				if prefix, ok := strings.CutSuffix(clause, "*"); word == clause || ok &&
+					strings.HasPrefix(word, prefix) {
 					counts[i]++
 				}
 			}
@@ -482,7 +502,8 @@ func TestScoreOrder_distinct(t *testing.T) {
 func TestScoreOrder_none(t *testing.T) {
 	t.Parallel()
 	set, _, scorer := search(t, openIndex(t, 100, build.Options{}), 100, "oak+absent")
-	if scorer.Order(set); set.Len() > 0 {
+	scorer.Order(set)
+	if set.Len() > 0 {
 		t.Errorf("%d records; want 0", set.Len())
 	}
 }

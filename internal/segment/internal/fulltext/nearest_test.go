@@ -13,7 +13,8 @@ import (
 func TestNearest(t *testing.T) {
 	t.Parallel()
 	records := []herb.Record{
-		{"Philadelphia rose", "2024 oak"}, {"Germany rose", "Ösel"}, {"Germane rosa", "2025"}, {"Germane", ""}, {"rose", "植物"},
+		{"Philadelphia rose", "2024 oak"}, {"Germany rose", "Ösel"}, {"Germane rosa", "2025"}, {"Germane", ""},
+		{"rose", "植物"},
 	}
 	index := openRecords(t, records, build.Options{Indexes: buildtest.AllIndexes()})
 	for _, tt := range []struct {

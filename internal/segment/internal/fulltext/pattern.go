@@ -70,7 +70,8 @@ func (p *pattern) countIn(b []byte, most int) int {
 		if at > 0 && b[at-1] >= 0x80 || p.last != nil && !p.beginsWithLast(b[at+len(p.words):]) {
 			continue
 		}
-		if n++; n == most {
+		n++
+		if n == most {
 			break
 		}
 	}
@@ -93,7 +94,8 @@ func (p *pattern) countLast(b []byte, most int) (n int) {
 			}
 		}
 		if ids.Has(id) {
-			if n++; n == most {
+			n++
+			if n == most {
 				break
 			}
 		}

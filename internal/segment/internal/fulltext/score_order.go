@@ -45,7 +45,9 @@ func (s scoredRecord) compare(other scoredRecord) int {
 
 // level is the records with the same rounded score.
 type level struct {
-	ones, zeros uint64 // bits that are 1, and bits that are 0, in the encoding of some score; a bit in both means different scores
+	// bits that are 1, and bits that are 0, in the encoding of some score; a bit in both means
+	// different scores
+	ones, zeros uint64
 	end         uint32 // number of records in this and better levels
 }
 
@@ -64,7 +66,8 @@ func (l *level) score() float64 { return math.Float64frombits(l.ones) }
 
 // Order orders the records of a set, which must remain unchanged.
 func (s *Scorer) Order(set *bitmap.Set) *ScoreOrder {
-	return NewScoreOrder(s.steps, set, Scores{s.maxScore, func(n int) func([]uint32) []float64 { return s.newBatchScorer(n).score }})
+	return NewScoreOrder(s.steps, set,
+		Scores{s.maxScore, func(n int) func([]uint32) []float64 { return s.newBatchScorer(n).score }})
 }
 
 // NewScoreOrder orders the records of a set, which must remain unchanged, by scores.

@@ -57,10 +57,12 @@ func (f *TopWords) In(st *guard.Steps, field, top int) (words []WordCount) {
 	unknown := 0 // records of the first word that is not counted
 	for _, w := range f.words {
 		st.Check()
-		if unknown = w.Records; len(words) == top && unknown <= words[top-1].Records {
+		unknown = w.Records
+		if len(words) == top && unknown <= words[top-1].Records {
 			break
 		}
-		if unknown = 0; f.index.searchable > 1 {
+		unknown = 0
+		if f.index.searchable > 1 {
 			w.Records = f.count(field, w.Word)
 		}
 		at, _ := slices.BinarySearchFunc(words, w, func(a, b WordCount) int {

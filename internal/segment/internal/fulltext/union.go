@@ -21,7 +21,8 @@ type termUnion struct {
 // newTermUnion returns the condition for a field, or for any if within is nil.
 func (w *Index) newTermUnion(st *guard.Steps, name string, within *searchField, terms termRange) *termUnion {
 	u := &termUnion{
-		index: w, pattern: &pattern{index: w, steps: st, fieldCopy: allCopies, last: &terms}, within: within, name: name,
+		index: w, pattern: &pattern{index: w, steps: st, fieldCopy: allCopies, last: &terms},
+		within: within, name: name,
 	}
 	if within != nil {
 		u.pattern.fieldCopy = within.firstCopy

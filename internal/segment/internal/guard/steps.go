@@ -30,7 +30,8 @@ type Steps struct {
 // NewSteps returns the steps of a query with a context.
 func NewSteps(ctx context.Context) *Steps {
 	s := &Steps{ctx: ctx, left: stepsPerCheck}
-	if s.pacer = query.PacerOf(ctx); s.pacer != nil {
+	s.pacer = query.PacerOf(ctx)
+	if s.pacer != nil {
 		s.since = time.Now()
 	}
 	return s
@@ -42,7 +43,8 @@ func NewSteps(ctx context.Context) *Steps {
 // A query this long also yields the processor, to its pacer or else to the scheduler, so that short
 // queries need not wait for the next preemption, which occurs every 10 ms.
 func (s *Steps) Add(n int) {
-	if s.left -= n; s.left <= 0 {
+	s.left -= n
+	if s.left <= 0 {
 		s.yield(stepsPerCheck - s.left)
 		s.left = stepsPerCheck
 	}
@@ -76,7 +78,8 @@ const minReservation = 1 << 20
 // It reserves them from the pacer, and stops the query if the server has no memory for them. The
 // sum is reserved at once, because a pacer limits each reservation to what the server has.
 func (s *Steps) Reserve(n int) {
-	if s.needed += n; s.pacer == nil || s.needed < minReservation || s.needed <= s.reserved {
+	s.needed += n
+	if s.pacer == nil || s.needed < minReservation || s.needed <= s.reserved {
 		return
 	}
 	needed := s.needed

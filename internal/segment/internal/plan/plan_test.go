@@ -46,12 +46,18 @@ func TestEvaluate(t *testing.T) {
 		methods []string
 		divided func(n int) bool
 	}{
-		{"fewest records first", []plan.Term{{Condition: multiples{of: 2, cost: many}}, {Condition: multiples{of: 5, cost: few}}},
+		{"fewest records first", []plan.Term{{Condition: multiples{of: 2, cost: many}},
+			{Condition: multiples{of: 5, cost: few}}},
 			[]string{"xxxxx", "xx"}, []string{"fill", "fill and intersect"}, func(n int) bool { return n%10 == 0 }},
-		{"tests instead of filling", []plan.Term{{Condition: multiples{of: 3, cost: slow}}, {Condition: multiples{of: 5, cost: few}}},
+		{"tests instead of filling", []plan.Term{{Condition: multiples{of: 3, cost: slow}},
+			{Condition: multiples{of: 5, cost: few}}},
 			[]string{"xxxxx"}, []string{"fill", "test each record"}, func(n int) bool { return n%15 == 0 }},
-		{"exclusions last", []plan.Term{{Condition: multiples{of: 5, cost: few}, Exclude: true}, {Condition: multiples{of: 2, cost: many}}},
-			[]string{"xx", "xxxxx"}, []string{"fill", "fill and intersect"}, func(n int) bool { return n%2 == 0 && n%5 != 0 }},
+		{"exclusions last", []plan.Term{{Condition: multiples{of: 5, cost: few}, Exclude: true},
+			{Condition: multiples{of: 2, cost: many}}},
+			[]string{"xx", "xxxxx"}, []string{"fill", "fill and intersect"}, func(n int) bool {
+				return n%2 == 0 &&
+					n%5 != 0
+			}},
 		{"cheap exclusion of most records first", []plan.Term{{Condition: multiples{of: 3, cost: slow}}, {
 			Condition: multiples{of: 1, cost: plan.Cost{Records: records, Fill: 1, Contains: 10}}, Exclude: true,
 		}}, []string{"x"}, []string{"fill and intersect"}, func(int) bool { return false }},
@@ -63,19 +69,27 @@ func TestEvaluate(t *testing.T) {
 			plan.AllOf{Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{
 				{Condition: multiples{of: 2, cost: many}, Exclude: true}, {Condition: multiples{of: 5, cost: few}},
 			}},
-			plan.AllOf{Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: multiples{of: 3, cost: many}}}},
-		}}}, []string{"xxxxx", "xx", "xxx"}, []string{"fill"}, func(n int) bool { return n%2 != 0 && n%5 == 0 || n%3 == 0 }},
+			plan.AllOf{Pool: &bitmap.Pool{Records: records},
+				Terms: []plan.Term{{Condition: multiples{of: 3, cost: many}}}},
+		}}}, []string{"xxxxx", "xx", "xxx"}, []string{"fill"}, func(n int) bool {
+			return n%2 != 0 && n%5 == 0 ||
+				n%3 == 0
+		}},
 		{"tests all of", []plan.Term{{Condition: multiples{of: 5, cost: few}}, {Condition: plan.AllOf{
-			Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: multiples{of: 3, cost: slow}, Exclude: true}},
+			Pool:  &bitmap.Pool{Records: records},
+			Terms: []plan.Term{{Condition: multiples{of: 3, cost: slow}, Exclude: true}},
 		}}}, []string{"xxxxx"}, []string{"fill", "test each record"}, func(n int) bool { return n%5 == 0 && n%3 != 0 }},
 		{"fills all of, of which one is tested", []plan.Term{
 			{Condition: multiples{of: 10, cost: plan.Cost{Records: records / 10, Fill: records / 10, Contains: 10}}},
 			{Condition: plan.AllOf{Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{
-				{Condition: multiples{of: 7, cost: plan.Cost{Records: records / 7, Fill: records / 7, Contains: 10}}}, {Condition: multiples{of: 3, cost: slow}},
+				{Condition: multiples{of: 7, cost: plan.Cost{Records: records / 7, Fill: records / 7, Contains: 10}}},
+				{Condition: multiples{of: 3, cost: slow}},
 			}}},
-		}, []string{"xxxxxxxxxx", "xxxxxxx"}, []string{"fill", "fill and intersect"}, func(n int) bool { return n%210 == 0 }},
+		}, []string{"xxxxxxxxxx", "xxxxxxx"}, []string{"fill", "fill and intersect"},
+			func(n int) bool { return n%210 == 0 }},
 		{"all of no exclusions", []plan.Term{{Condition: plan.AnyOf{plan.AllOf{
-			Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: plan.StoredCondition{}, Exclude: true}},
+			Pool:  &bitmap.Pool{Records: records},
+			Terms: []plan.Term{{Condition: plan.StoredCondition{}, Exclude: true}},
 		}}}}, nil, []string{"fill"}, func(int) bool { return true }},
 		{"nothing left", []plan.Term{{Condition: plan.StoredCondition{}}, {Condition: multiples{of: 2, cost: many}}},
 			nil, []string{"fill"}, func(int) bool { return false }},
@@ -87,7 +101,8 @@ func TestEvaluate(t *testing.T) {
 				tt.terms[i].Condition = logged(term.Condition, &filled)
 			}
 			st := guard.NewSteps(t.Context())
-			set := plan.Evaluate(st, &bitmap.Pool{Records: records}, tt.terms, func(s plan.Stage) { methods = append(methods, s.Method) })
+			set := plan.Evaluate(st, &bitmap.Pool{Records: records}, tt.terms,
+				func(s plan.Stage) { methods = append(methods, s.Method) })
 			defer set.Release()
 			var want []uint32
 			for n := range records {

@@ -175,7 +175,8 @@ func (a *area) Cost() plan.Cost {
 	for _, r := range a.border {
 		tested += r.len()
 	}
-	return plan.Cost{Records: a.records, Fill: cost.SortedRow*a.records + (cost.ReadPoint+a.test)*tested, Contains: cost.ReadPoint + a.test}
+	return plan.Cost{Records: a.records, Fill: cost.SortedRow*a.records + (cost.ReadPoint+a.test)*tested,
+		Contains: cost.ReadPoint + a.test}
 }
 
 func (a *area) Fill(st *guard.Steps, b *bitmap.Builder) {

@@ -62,7 +62,8 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, paths Paths) *Answer {
 	out.Unknown, out.data = b.unknownSeries(), b.data()
 	out.Labels, out.Rows = b.rows()
 	if q.Kind == kindTable {
-		if out.Pivot = b.pivot(); len(q.By) == 1 {
+		out.Pivot = b.pivot()
+		if len(q.By) == 1 {
 			out.Rows = nil // the same ones
 		}
 		return out
@@ -123,7 +124,8 @@ func thinnedNote(kind plot.Kind, figures []AnswerFigure) string {
 	case !slices.ContainsFunc(figures, func(f AnswerFigure) bool { return f.Thinned }):
 		return ""
 	case kind == plot.Lines:
-		return "Where several groups share a column of pixels, the line shows the first, lowest, highest and last of them. The CSV file has all."
+		return "Where several groups share a column of pixels, the line shows the first, lowest, highest and last of " +
+			"them. The CSV file has all."
 	}
 	return "Where several groups share a column of pixels, the chart shows the largest of them. The CSV file has all."
 }

@@ -38,7 +38,8 @@ func (q *Question) Call(s *state.State, found Aggregates) query.Params {
 		if q.fillsCells(found) {
 			ps = ps.WithValue(query.ParamFill, "zero")
 		}
-		ps = withLabels(ps.WithValue(query.ParamTopGroups, strconv.Itoa(query.MaxGroupsReturned)), query.ParamSeries, q.Series)
+		ps = withLabels(ps.WithValue(query.ParamTopGroups, strconv.Itoa(query.MaxGroupsReturned)),
+			query.ParamSeries, q.Series)
 	case len(q.By) == 2:
 		r := q.CellsRequest(found)
 		if r.Fill {

@@ -23,10 +23,14 @@ func TestQuestion_call(t *testing.T) {
 		return source.Aggregate(context.Background(), r)
 	}
 	for raw, zeros := range map[string]bool{
-		"_by=date:month&_by=category&_measure=sum:price": false, "_by=date:month&_by=category": true, "_by=date:month&_by=category&_series=fern&_series=moss": true,
-		"_by=date:month&_by=category&_measure=distinct:page": true, "_by=date:month&_by=category&_measure=sum:price&_kind=stacked": false,
-		"_by=at:hour_of_day&_by=category": true, "_by=category&_by=page": true, "_by=page&_by=category&_kind=heat&_measure=filled:price": true, "_by=category&_by=page&_top=1&_split=1": false,
-		"_by=date:month&_by=category&_measure=mean:price": false, "_by=date:month&_by=category&_series=gone": false, "_by=price:10&_by=category&_measure=max:price": false,
+		"_by=date:month&_by=category&_measure=sum:price": false, "_by=date:month&_by=category": true,
+		"_by=date:month&_by=category&_series=fern&_series=moss":        true,
+		"_by=date:month&_by=category&_measure=distinct:page":           true,
+		"_by=date:month&_by=category&_measure=sum:price&_kind=stacked": false,
+		"_by=at:hour_of_day&_by=category":                              true, "_by=category&_by=page": true,
+		"_by=page&_by=category&_kind=heat&_measure=filled:price": true, "_by=category&_by=page&_top=1&_split=1": false,
+		"_by=date:month&_by=category&_measure=mean:price": false, "_by=date:month&_by=category&_series=gone": false,
+		"_by=price:10&_by=category&_measure=max:price": false,
 	} {
 		s, _, err := state.ParseState("/p/chart", query.Split(raw), columns.Read(d))
 		if err != nil {

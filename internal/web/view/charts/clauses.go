@@ -41,7 +41,8 @@ const longestColumn = 80
 func (b *sentenceBuilder) offer(c *Clause, current int, isSuitable func(i int) bool, change func(q *Question, i int)) {
 	for i, f := range b.fields {
 		if isSuitable(i) {
-			c.add(f.Name, herb.Clip(format.PlainText(columns.Heading(f)), longestColumn), i == current, func(q *Question) { change(q, i) })
+			c.add(f.Name, herb.Clip(format.PlainText(columns.Heading(f)), longestColumn), i == current,
+				func(q *Question) { change(q, i) })
 		}
 	}
 	c.Columns = len(c.Choices) > state.MaxOffered
@@ -54,7 +55,8 @@ func (b *sentenceBuilder) measure() {
 	if m.Kind == query.MeasureCount && len(b.By) > 0 {
 		c.Before, c.Text = "", "Rows"
 	}
-	c.add(string(query.MeasureCount), "number of rows", m.Kind == query.MeasureCount, func(q *Question) { q.Measure = countRows() })
+	c.add(string(query.MeasureCount), "number of rows", m.Kind == query.MeasureCount,
+		func(q *Question) { q.Measure = countRows() })
 	for _, of := range chartMeasures {
 		if next, ok := b.measureOf(of.kind, of.percent); ok {
 			value, _, _ := strings.Cut(next.Name, ":")
@@ -124,7 +126,8 @@ func (b *sentenceBuilder) newMeasure(k query.MeasureKind, percent, field int) (m
 
 // canDivide reports whether a chart offers the ratio of a field to another one.
 func (b *sentenceBuilder) canDivide(field, divisor int) bool {
-	return field != divisor && b.fields[field].Type == b.fields[divisor].Type && canDraw(query.MeasureRatio, &b.fields[divisor])
+	return field != divisor && b.fields[field].Type == b.fields[divisor].Type &&
+		canDraw(query.MeasureRatio, &b.fields[divisor])
 }
 
 func (b *sentenceBuilder) newRatio(field, divisor int) query.Measure {
@@ -135,7 +138,8 @@ func (b *sentenceBuilder) newRatio(field, divisor int) query.Measure {
 // by adds the field of the groups, or of the split.
 func (b *sentenceBuilder) by(at int) {
 	by := b.By
-	c := Clause{Name: []string{"by", "split"}[at], Label: []string{"Group by", "Split by"}[at], Before: []string{" by ", ", split by "}[at]}
+	c := Clause{Name: []string{"by", "split"}[at], Label: []string{"Group by", "Split by"}[at],
+		Before: []string{" by ", ", split by "}[at]}
 	uses := func(at, i int) bool { return at < len(by) && by[at].Field == i }
 	current := -1
 	if at < len(by) {
@@ -166,7 +170,8 @@ func (b *sentenceBuilder) by(at int) {
 func (b *sentenceBuilder) interval(at int) {
 	by := b.By[at]
 	f := &b.fields[by.Field]
-	c := Clause{Name: []string{"interval", "interval2"}[at], Label: []string{"Interval", "Interval of the split"}[at], Before: " per ", Text: "value"}
+	c := Clause{Name: []string{"interval", "interval2"}[at], Label: []string{"Interval", "Interval of the split"}[at],
+		Before: " per ", Text: "value"}
 	isEachYear := func(by query.By) bool { return b.data.Meanings[by.Field].IsYear && by.Width == "1" && !by.Log }
 	set := func(label, interval string, next query.By) {
 		next.Field, next.Name = by.Field, f.Name
@@ -257,7 +262,8 @@ func (b *sentenceBuilder) top(groups int) {
 	for _, o := range []struct {
 		order     order
 		some, all string
-	}{{orderLargest, " largest", "largest first"}, {orderSmallest, " smallest", "smallest first"}, {orderLabel, " first", "in order"}} {
+	}{{orderLargest, " largest", "largest first"}, {orderSmallest, " smallest", "smallest first"},
+		{orderLabel, " first", "in order"}} {
 		for _, top := range slices.Compact(slices.Clone(tops)) {
 			if isAll(top) && top != b.Top { // one choice of all groups is enough
 				continue
@@ -270,7 +276,8 @@ func (b *sentenceBuilder) top(groups int) {
 			if isCurrent {
 				c.Text = label
 			}
-			c.add(string(o.order)+strconv.Itoa(top), label, isCurrent, func(q *Question) { q.Order, q.Top = o.order, top })
+			c.add(string(o.order)+strconv.Itoa(top), label, isCurrent,
+				func(q *Question) { q.Order, q.Top = o.order, top })
 		}
 	}
 	b.append(c)
@@ -283,7 +290,8 @@ func (b *sentenceBuilder) series(found int) {
 	}
 	shown := b.Question.series()
 	usual, most := b.seriesLimits()
-	c := Clause{Name: "series", Label: "Series", Before: ", the ", Text: strconv.Itoa(shown) + " largest", Quiet: shown >= found}
+	c := Clause{Name: "series", Label: "Series", Before: ", the ", Text: strconv.Itoa(shown) + " largest",
+		Quiet: shown >= found}
 	switch {
 	case c.Quiet:
 		c.Before, c.Text = ", ", "all "+strconv.Itoa(found)
@@ -303,7 +311,8 @@ func (b *sentenceBuilder) series(found int) {
 	for _, n := range slices.Compact(numbers) {
 		if n <= most {
 			isCurrent := n == shown && len(b.Series) == 0
-			c.add(strconv.Itoa(n), strconv.Itoa(n)+" largest", isCurrent, func(q *Question) { q.Split, q.Series = n, nil })
+			c.add(strconv.Itoa(n), strconv.Itoa(n)+" largest", isCurrent,
+				func(q *Question) { q.Split, q.Series = n, nil })
 		}
 	}
 	b.append(c)
@@ -357,7 +366,8 @@ func (b *sentenceBuilder) drawScatter(q *Question) {
 // axis adds an axis of a scatter plot.
 func (b *sentenceBuilder) axis(at int, name, before string) {
 	field := b.By[at].Field
-	c := Clause{Name: name, Label: []string{"Axis from left to right", "Axis from bottom to top"}[at], Before: before, Text: columns.Heading(b.fields[field])}
+	c := Clause{Name: name, Label: []string{"Axis from left to right", "Axis from bottom to top"}[at], Before: before,
+		Text: columns.Heading(b.fields[field])}
 	b.offer(&c, field, func(i int) bool { return isScatterAxis(&b.fields[i]) }, func(q *Question, i int) {
 		if q.By[1-at].Field == i {
 			q.By[0], q.By[1] = q.By[1], q.By[0]

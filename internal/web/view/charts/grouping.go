@@ -27,7 +27,8 @@ func byOf(d *columns.Dataset, field int) query.By {
 			b.Width = bucketWidth(&f, c, most)
 		}
 		b.Name += ":" + b.Width
-	case (f.Type == herb.TypeNumber || f.Type == herb.TypeDuration) && d.Meanings[field].Kind != columns.KindCode && (c == nil || c.Distinct > defaultTop):
+	case (f.Type == herb.TypeNumber || f.Type == herb.TypeDuration) && d.Meanings[field].Kind != columns.KindCode &&
+		(c == nil || c.Distinct > defaultTop):
 		if first := d.LogWidth(field); first != "" {
 			return withLog(d, field, first)
 		}

@@ -30,7 +30,8 @@ func parseLabel(g query.Grain, label string, zone *time.Location) (time.Time, bo
 		}
 		return time.Date(year, time.Month(3*quarter-2), 1, 0, 0, 0, 0, zone), true
 	}
-	timeFormat := map[query.Grain]string{query.GrainYear: "2006", query.GrainMonth: "2006-01", query.GrainHour: "2006-01-02T15:04Z07:00"}[g]
+	timeFormat := map[query.Grain]string{query.GrainYear: "2006", query.GrainMonth: "2006-01",
+		query.GrainHour: "2006-01-02T15:04Z07:00"}[g]
 	if timeFormat == "" {
 		timeFormat = time.DateOnly
 	}
@@ -51,7 +52,8 @@ func (q *Question) groupLabel(b query.By, label string) string {
 	}
 	if b.Width != "" {
 		if f := &q.fields[b.Field]; f.Type == herb.TypeDuration {
-			return format.CompactDuration(label) + " – " + format.CompactDuration(text.Localize(f, labelInterval(f, b, label).Next))
+			return format.CompactDuration(label) + " – " +
+				format.CompactDuration(text.Localize(f, labelInterval(f, b, label).Next))
 		}
 		next := b.Interval(herb.TypeNumber, label).Next
 		switch {
@@ -205,7 +207,8 @@ func (q *Question) axis(b query.By) (a plot.Axis) {
 		a.Whole = true
 	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration || b.Log:
 	case b.Grain != "":
-		if a.Zone = q.req.Zone; a.Zone == nil {
+		a.Zone = q.req.Zone
+		if a.Zone == nil {
 			a.Zone = time.UTC
 		}
 	case b.Width != "":

@@ -71,7 +71,8 @@ func (q *Question) intervalsHint(kind plot.Kind) string {
 	}
 	by := byOf(q.data, q.By[0].Field)
 	if f := &q.fields[by.Field]; !by.HasIntervals() && f.Type == herb.TypeNumber { // few numbers
-		if by.Width = bucketWidth(f, q.data.Meanings[by.Field].Report, defaultTop); by.Width != "" {
+		by.Width = bucketWidth(f, q.data.Meanings[by.Field].Report, defaultTop)
+		if by.Width != "" {
 			by.Name += ":" + by.Width
 		}
 	}

@@ -71,12 +71,14 @@ func hasNoFilter(by query.By, label string) bool { return by.IsCyclic() && label
 // shorter ones, so that the chart has more than one group.
 func (q *Question) divided() *Question {
 	shorter := map[query.Grain]query.Grain{
-		query.GrainYear: query.GrainMonth, query.GrainQuarter: query.GrainMonth, query.GrainMonth: query.GrainDay, query.GrainWeek: query.GrainDay,
-		query.GrainDay: query.GrainHour, query.GrainHour: query.GrainMinute,
+		query.GrainYear: query.GrainMonth, query.GrainQuarter: query.GrainMonth, query.GrainMonth: query.GrainDay,
+		query.GrainWeek: query.GrainDay,
+		query.GrainDay:  query.GrainHour, query.GrainHour: query.GrainMinute,
 	}[q.By[0].Grain]
 	f := &q.fields[q.By[0].Field]
 	next := withGrain(q.data, q.By[0].Field, shorter)
-	if !slices.Contains(query.Grains(f), shorter) || slices.ContainsFunc(q.By[1:], func(o query.By) bool { return o.Name == next.Name }) {
+	if !slices.Contains(query.Grains(f), shorter) ||
+		slices.ContainsFunc(q.By[1:], func(o query.By) bool { return o.Name == next.Name }) {
 		return q
 	}
 	return q.with(func(q *Question) { q.By[0] = next })

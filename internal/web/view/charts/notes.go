@@ -28,11 +28,13 @@ func (b *answerBuilder) note() (notes []string) {
 		notes = append(notes, "Sums are exact decimals.")
 	}
 	if b.Measure.Kind == query.MeasureRatio {
-		notes = append(notes, "The sum of one column is divided by the sum of the other; both ignore rows without a value.")
+		notes = append(notes, "The sum of one column is divided by the sum of the other; both ignore rows without a "+
+			"value.")
 	} else if b.Measure.Field >= 0 {
 		name := columns.Heading(b.Question.fields[b.Measure.Field])
 		if filled, err := strconv.Atoi(all[1]); err == nil && filled < b.All.Total {
-			notes = append(notes, herb.Plural(b.All.Total-filled, "row", "rows")+" without a value of "+name+" "+isOrAre(b.All.Total-filled)+" not included.")
+			notes = append(notes, herb.Plural(b.All.Total-filled, "row", "rows")+" without a value of "+name+" "+
+				isOrAre(b.All.Total-filled)+" not included.")
 		}
 	}
 	for i, by := range b.By {
@@ -45,7 +47,8 @@ func (b *answerBuilder) note() (notes []string) {
 		notes = append(notes, unknown)
 	}
 	if b.Question.Kind == kindTable && b.Groups.Groups*max(1, b.Aggregates.Series.Groups) > query.MaxGroupsReturned {
-		notes = append(notes, "The API call returns up to "+herb.Count(query.MaxGroupsReturned)+" groups; the CSV file has all.")
+		notes = append(notes, "The API call returns up to "+herb.Count(query.MaxGroupsReturned)+
+			" groups; the CSV file has all.")
 	}
 	return notes
 }
@@ -62,7 +65,8 @@ func (b *answerBuilder) unknownSeries() string {
 		return ""
 	}
 	const longest = 200
-	return "No row has this " + columns.Heading(b.Question.fields[b.By[1].Field]) + ": " + herb.Clip(unknown[len(", "):], longest) + "."
+	return "No row has this " + columns.Heading(b.Question.fields[b.By[1].Field]) + ": " +
+		herb.Clip(unknown[len(", "):], longest) + "."
 }
 
 func isOrAre(n int) string {
@@ -82,7 +86,8 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 		shown = len(b.drawn(b.Aggregates))
 	}
 	if groups > shown && (at == 1 || b.Question.Kind != kindTable) {
-		notes = append(notes, herb.Count(shown)+" of "+herb.Plural(groups, "group", "groups")+" of "+name+" "+isOrAre(shown)+" shown.")
+		notes = append(notes, herb.Count(shown)+" of "+herb.Plural(groups, "group", "groups")+" of "+name+" "+
+			isOrAre(shown)+" shown.")
 	}
 	if at == 0 && len(b.By) == 1 && len(found) > tableRows {
 		notes = append(notes, "The table lists the first "+herb.Count(tableRows)+" groups; the CSV file has all.")
@@ -96,7 +101,8 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 		case row.By[0] != "":
 		case !isDrawn && b.Measure.Kind == query.MeasureCount:
 			n, _ := strconv.Atoi(row.Values[0])
-			notes = append(notes, herb.Plural(n, "row", "rows")+" without a value of "+name+" "+isOrAre(n)+" not drawn.")
+			notes = append(notes, herb.Plural(n, "row", "rows")+" without a value of "+name+" "+isOrAre(n)+
+				" not drawn.")
 		case !isDrawn:
 			notes = append(notes, "Rows without a value of "+name+" are not drawn.")
 		default:
@@ -104,10 +110,12 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 		}
 	}
 	if b.Question.fields[by.Field].Type == herb.TypeList {
-		notes = append(notes, "A row is in the groups of all its values of "+name+", so groups add up to more than the total.")
+		notes = append(notes, "A row is in the groups of all its values of "+name+
+			", so groups add up to more than the total.")
 	}
 	if at == 1 && b.Cells.Groups > len(b.Cells.Rows) {
-		notes = append(notes, "Only the first "+herb.Count(len(b.Cells.Rows))+" of "+herb.Count(b.Cells.Groups)+" combinations are drawn; add a filter.")
+		notes = append(notes, "Only the first "+herb.Count(len(b.Cells.Rows))+" of "+herb.Count(b.Cells.Groups)+
+			" combinations are drawn; add a filter.")
 	}
 	return notes
 }

@@ -67,7 +67,8 @@ func NewPicture(a *Answer, look state.Picture, c Caption) *Picture {
 		p.BigY, height = p.BigSize, math.Ceil(1.3*p.BigSize)
 	} else if height == 0 {
 		height = notePitch
-		p.Lines = append(p.Lines, PictureLine{Class: "note", Text: cmp.Or(a.Unknown, "There is nothing to draw."), Y: notePitch / 2})
+		p.Lines = append(p.Lines, PictureLine{Class: "note", Text: cmp.Or(a.Unknown, "There is nothing to draw."),
+			Y: notePitch / 2})
 	}
 	var above []PictureLine
 	y := 0.0

@@ -78,7 +78,8 @@ func ParseQuestion(s *state.State) (*Question, error) {
 }
 
 func parseQuestion(s *state.State, params query.Params) (*Question, error) {
-	req, err := query.ParseAggregate(s.Selection().With(params.Without(state.ParamKind, state.ParamSplit, state.ParamGaps)...).Encode(), s.Fields)
+	req, err := query.ParseAggregate(
+		s.Selection().With(params.Without(state.ParamKind, state.ParamSplit, state.ParamGaps)...).Encode(), s.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +98,12 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	case "by1":
 		q.Order = orderLabel
 	default:
-		return nil, herb.Invalidf("%s is %q; a chart is sorted by -%s, %s or by1", query.ParamGroupSort, sort, q.Measure.Name, q.Measure.Name)
+		return nil, herb.Invalidf("%s is %q; a chart is sorted by -%s, %s or by1", query.ParamGroupSort, sort,
+			q.Measure.Name, q.Measure.Name)
 	}
 	if params.Get(query.ParamTopGroups) != "" {
-		if q.Top = req.Top; q.Top > maxTop {
+		q.Top = req.Top
+		if q.Top > maxTop {
 			return nil, herb.Invalidf("%s is %d; a chart shows 1 to %d groups", query.ParamTopGroups, q.Top, maxTop)
 		}
 	}
@@ -108,9 +111,11 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	if kind := plot.Kind(params.Get(state.ParamKind)); slices.Contains(kinds, kind) {
 		q.Kind = kind
 	} else if kind != "" && len(kinds) == 0 {
-		return nil, herb.Invalidf("%s is %q, but there are no groups to draw; add %q", state.ParamKind, kind, query.ParamBy)
+		return nil, herb.Invalidf("%s is %q, but there are no groups to draw; add %q", state.ParamKind, kind,
+			query.ParamBy)
 	} else if kind != "" {
-		return nil, herb.Invalidf("%s is %q; it must be one of: %s%s", state.ParamKind, kind, joinKinds(kinds), q.intervalsHint(kind))
+		return nil, herb.Invalidf("%s is %q; it must be one of: %s%s", state.ParamKind, kind, joinKinds(kinds),
+			q.intervalsHint(kind))
 	} else if len(kinds) > 0 {
 		q.Kind = kinds[0]
 	}
@@ -123,12 +128,14 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	q.Gaps = q.Gaps && q.Kind == plot.Lines && !q.isCount()
 	if split := params.Get(state.ParamSplit); split != "" {
 		_, most := q.seriesLimits()
-		if q.Split = state.ParseUpTo(split, most); q.Split == 0 {
+		q.Split = state.ParseUpTo(split, most)
+		if q.Split == 0 {
 			return nil, herb.Invalidf("%s is %q; it must be a whole number from 1 to %d", state.ParamSplit, split, most)
 		}
 	}
 	if _, most := q.seriesLimits(); len(q.Series) > most {
-		return nil, herb.Invalidf("%q is given %d times; this chart shows at most %d series", query.ParamSeries, len(q.Series), most)
+		return nil, herb.Invalidf("%q is given %d times; this chart shows at most %d series", query.ParamSeries,
+			len(q.Series), most)
 	}
 	return q, nil
 }
@@ -175,7 +182,8 @@ func (q *Question) with(change func(*Question)) *Question {
 		c.Top, c.Order = defaultTop, orderLargest
 	}
 	if kinds := c.kinds(); !slices.Contains(kinds, c.Kind) || c.Kind == q.Kind && q.hasDefaultKind() {
-		if c.Kind = ""; len(kinds) > 0 {
+		c.Kind = ""
+		if len(kinds) > 0 {
 			c.Kind = kinds[0]
 		}
 	}

@@ -19,7 +19,8 @@ type Aggregates struct {
 
 func (q *Question) request(by []query.By, sort []query.GroupSort, top int) *query.AggregateRequest {
 	return &query.AggregateRequest{
-		Request: q.req.Request, By: by, Measures: []query.Measure{q.Measure}, Returned: 1, Sort: sort, Top: top, Zone: q.req.Zone,
+		Request: q.req.Request, By: by, Measures: []query.Measure{q.Measure}, Returned: 1, Sort: sort, Top: top,
+		Zone:    q.req.Zone,
 		AnyZone: len(by) < len(q.By), // the zone may apply to the other field
 	}
 }
@@ -45,7 +46,8 @@ func (q *Question) GroupsRequest(fill bool) *query.AggregateRequest {
 	}
 	if q.Kind == kindTable {
 		r := q.request(q.By[:1], sort, pageGroups)
-		if r.Offset = (q.Page - 1) * pageGroups; q.By[0].HasIntervals() {
+		r.Offset = (q.Page - 1) * pageGroups
+		if q.By[0].HasIntervals() {
 			r.Sort, r.Fill = nil, fill && q.isCount()
 		}
 		return r
@@ -84,7 +86,8 @@ func (q *Question) CellsRequest(found Aggregates) *query.AggregateRequest {
 	if !q.By[0].HasIntervals() || q.Kind == kindTable {
 		r.Labels[0] = labelsOf(found.Groups.Rows)
 	}
-	if r.Labels[1] = labelsOf(q.drawn(found)); len(q.Series) > 0 {
+	r.Labels[1] = labelsOf(q.drawn(found))
+	if len(q.Series) > 0 {
 		r.Labels[1] = q.Series // also if no row has them
 	}
 	r.Fill = q.Kind != kindTable && q.fillsCells(found)

@@ -62,11 +62,14 @@ func (q *Question) setScatter(s *state.State) (err error) {
 }
 
 // runScatter computes the points of a scatter plot, or the numbers of rows of its cells.
-func (q *Question) runScatter(aggregate func(*query.AggregateRequest) (query.Aggregate, error)) (found Aggregates, err error) {
-	if found.All, err = aggregate(q.AllRequest()); err != nil {
+func (q *Question) runScatter(aggregate func(*query.AggregateRequest) (query.Aggregate, error)) (found Aggregates,
+	err error) {
+	found.All, err = aggregate(q.AllRequest())
+	if err != nil {
 		return found, err
 	}
-	if found.Groups, err = aggregate(q.extent); err != nil {
+	found.Groups, err = aggregate(q.extent)
+	if err != nil {
 		return found, err
 	}
 	found.Cells, err = aggregate(q.cellsOf(found))
@@ -91,7 +94,8 @@ func (q *Question) bins(found Aggregates) []query.By {
 		values := found.Groups.Rows[0].Values[3*i:]
 		distinct, _ := strconv.Atoi(values[2])
 		count := max(1, min(most, distinct-1))
-		by[i].Width = cmp.Or(bucketWidth(&herb.Field{Type: herb.TypeNumber}, &herb.ColumnReport{Min: values[0], Max: values[1]}, float64(count)), "1")
+		by[i].Width = cmp.Or(bucketWidth(&herb.Field{Type: herb.TypeNumber},
+			&herb.ColumnReport{Min: values[0], Max: values[1]}, float64(count)), "1")
 		by[i].Name += ":" + by[i].Width
 	}
 	return by
@@ -129,8 +133,10 @@ func (b *answerBuilder) setScatter(out *Answer) {
 	slices.SortStableFunc(largest, func(a, b query.GroupRow) int { return cmp.Compare(count(b), count(a)) })
 	for _, row := range largest[:min(len(largest), scatterListed)] {
 		out.Rows = append(out.Rows, AnswerRow{
-			Label: b.scatterLabel(bins[0], row.By[0]) + ", " + b.scatterLabel(bins[1], row.By[1]), Value: herb.Count(count(row)), Exact: herb.Count(count(row)),
-			Href: b.scatterHref(bins, []query.GroupRow{row}), Share: max(1, 100*count(row)/max(1, count(largest[0]))), Class: "s1",
+			Label: b.scatterLabel(bins[0], row.By[0]) + ", " + b.scatterLabel(bins[1], row.By[1]),
+			Value: herb.Count(count(row)), Exact: herb.Count(count(row)),
+			Href: b.scatterHref(bins, []query.GroupRow{row}), Share: max(1, 100*count(row)/max(1, count(largest[0]))),
+			Class: "s1",
 		})
 	}
 	if len(s.Points) == 0 {
@@ -145,7 +151,8 @@ func (b *answerBuilder) setScatter(out *Answer) {
 		class string
 		width float64
 	}{{"wide", wideFigure}, {"medium", mediumFigure}, {"narrow", narrowFigure}} {
-		out.Figures = append(out.Figures, AnswerFigure{plot.Draw(plot.ScatterPlot, out.data, f.width), f.class, herb.Clip(description, longestTip) + "."})
+		out.Figures = append(out.Figures, AnswerFigure{plot.Draw(plot.ScatterPlot, out.data, f.width), f.class,
+			herb.Clip(description, longestTip) + "."})
 	}
 }
 
@@ -208,7 +215,8 @@ func (b *answerBuilder) scatterMark(bins []query.By, points []int) plot.Mark {
 		}
 		lines = append(lines, format.PlainText(line))
 	}
-	m := plot.Mark{Group: strings.Join(lines, ", "), Values: []string{herb.Plural(count, "row", "rows")}, Href: b.scatterHref(bins, rows)}
+	m := plot.Mark{Group: strings.Join(lines, ", "), Values: []string{herb.Plural(count, "row", "rows")},
+		Href: b.scatterHref(bins, rows)}
 	m.Title = m.Group + ": " + m.Values[0]
 	return m
 }
@@ -239,7 +247,8 @@ func (b *answerBuilder) scatterHref(bins []query.By, rows []query.GroupRow) stri
 		}
 		name := b.State.Fields[by.Field].Name
 		ps = slices.DeleteFunc(slices.Clone(ps), isRange).
-			With(query.Param{Name: query.FilterParam(name, query.OpGte), Value: least}, query.Param{Name: query.FilterParam(name, query.OpLte), Value: greatest})
+			With(query.Param{Name: query.FilterParam(name, query.OpGte), Value: least},
+				query.Param{Name: query.FilterParam(name, query.OpLte), Value: greatest})
 	}
 	if len(rows) == 1 && bins[0].Width == "" {
 		return b.TableHref(b.paths.Table, ps)
@@ -255,16 +264,20 @@ func (b *answerBuilder) noteScatter() (notes []string) {
 	bins := b.bins(b.Aggregates)
 	notes = append(notes, herb.Plural(b.All.Total, "row", "rows")+".")
 	if bins[0].Width != "" {
-		notes = append(notes, "More than "+herb.Count(MaxPoints)+" rows are counted in cells of "+edgeText(bins[0].Width)+" "+x+" by "+edgeText(bins[1].Width)+" "+y+".")
+		notes = append(notes, "More than "+herb.Count(MaxPoints)+" rows are counted in cells of "+
+			edgeText(bins[0].Width)+" "+x+" by "+edgeText(bins[1].Width)+" "+y+".")
 	}
 	if missing := b.All.Total - b.Groups.Total; missing > 0 {
-		notes = append(notes, herb.Plural(missing, "row", "rows")+" without a value of "+x+" or "+y+" "+isOrAre(missing)+" not drawn.")
+		notes = append(notes, herb.Plural(missing, "row", "rows")+" without a value of "+x+" or "+y+" "+
+			isOrAre(missing)+" not drawn.")
 	}
 	if b.Cells.Groups > len(b.Cells.Rows) {
-		notes = append(notes, "Only the first "+herb.Count(len(b.Cells.Rows))+" of "+herb.Count(b.Cells.Groups)+" cells are drawn; add a filter.")
+		notes = append(notes, "Only the first "+herb.Count(len(b.Cells.Rows))+" of "+herb.Count(b.Cells.Groups)+
+			" cells are drawn; add a filter.")
 	}
 	if len(b.Cells.Rows) > scatterListed {
-		notes = append(notes, "The table lists the "+herb.Count(scatterListed)+" with the most rows; the CSV file has all.")
+		notes = append(notes, "The table lists the "+herb.Count(scatterListed)+
+			" with the most rows; the CSV file has all.")
 	}
 	return notes
 }

@@ -98,17 +98,20 @@ func TestChange(t *testing.T) {
 		{"_by=date%3Aweekday", "interval=month", "_by=date%3Amonth"},
 		{"_by=date%3Aweekday&_kind=lines", "interval=month_of_year", "_by=date%3Amonth_of_year&_kind=lines"},
 		{"_by=date%3Amonth&_by=category&_kind=heat", "interval=weekday", "_by=date%3Aweekday&_by=category&_kind=heat"},
-		{"_by=at%3Ahour&_by=category&_zone=Europe%2FBerlin", "interval=day", "_by=at%3Aday&_by=category&_zone=Europe%2FBerlin"},
+		{"_by=at%3Ahour&_by=category&_zone=Europe%2FBerlin", "interval=day",
+			"_by=at%3Aday&_by=category&_zone=Europe%2FBerlin"},
 		{"_by=at%3Ahour&_by=category&_zone=Europe%2FBerlin", "by=page", "_by=page&_by=category"},
 		{"_by=date%3Amonth", "interval=each", "_by=date"},
 		{"_by=date%3Amonth&_by=category", "split=", "_by=date%3Amonth"},
 		{"_by=date%3Amonth&_by=category", "by=category", "_by=category&_by=date%3Amonth"},
 		{"_by=category&page=2", "measure=sum field=id interval=month", "_by=category&_measure=sum%3Aprice"},
-		{"_by=category&_measure=sum%3Aprice&page=2", "measure=mean field=id top=smallest10", "_by=category&_measure=mean%3Aid&_sort=mean%3Aid&_top=10"},
+		{"_by=category&_measure=sum%3Aprice&page=2", "measure=mean field=id top=smallest10",
+			"_by=category&_measure=mean%3Aid&_sort=mean%3Aid&_top=10"},
 		{"_by=category&_title=Mine", "top=largest10", "_by=category&_top=10&_title=Mine"},
 		{"_by=category&_title=Mine", "by=page", "_by=page"},
 		{"_by=date%3Amonth", "by=category interval=year split=page series=2", "_by=category&_by=page"},
-		{"_by=date%3Amonth&_by=category&category=fern", "series=2 kind=heat", "category=fern&_by=date%3Amonth&_by=category&_split=2&_kind=heat"},
+		{"_by=date%3Amonth&_by=category&category=fern", "series=2 kind=heat",
+			"category=fern&_by=date%3Amonth&_by=category&_split=2&_kind=heat"},
 		{"_by=category", "measure=sine by=nothing unknown=1", "_by=category"},
 	} {
 		got, err := change(t, d, tt.raw, strings.Fields(tt.set)...)
@@ -138,7 +141,8 @@ func TestChange_manyColumns(t *testing.T) {
 			t.Errorf("%s: %s, want %s", set, got, want)
 		}
 	}
-	for _, c := range (&Question{data: columns.Read(d), fields: d.Fields, By: nil, Measure: countRows()}).sentence(Aggregates{}) {
+	for _, c := range (&Question{data: columns.Read(d), fields: d.Fields, By: nil,
+		Measure: countRows()}).sentence(Aggregates{}) {
 		if c.Name == "by" && (!c.Columns || len(c.Choices) != 218 || c.Value() != "") {
 			t.Errorf("%d columns, a box: %t", len(c.Choices), c.Columns)
 		}

@@ -73,7 +73,8 @@ func (b *answerBuilder) valuesText(s shownSeries, first, last int) string {
 // data returns what the chart shows.
 func (b *answerBuilder) data() plot.Data {
 	d := plot.Data{
-		Intervals: b.By[0].HasIntervals(), Unit: b.unit(), FromZero: b.isAdditive() || b.Question.Kind != plot.Lines, Axis: b.axis(b.By[0]), Gaps: b.Gaps, Mark: b.mark,
+		Intervals: b.By[0].HasIntervals(), Unit: b.unit(), FromZero: b.isAdditive() || b.Question.Kind != plot.Lines,
+		Axis: b.axis(b.By[0]), Gaps: b.Gaps, Mark: b.mark,
 	}
 	for _, row := range b.shown {
 		g, _ := b.newGroup(b.By[0], row.By[0])
@@ -87,7 +88,8 @@ func (b *answerBuilder) data() plot.Data {
 		one := plot.Series{Name: s.name, Other: s.other, Color: s.color, Cells: make([]plot.Cell, len(s.values))}
 		for i, v := range s.values {
 			c := &one.Cells[i]
-			if c.Value, c.Known = b.number(v); withText {
+			c.Value, c.Known = b.number(v)
+			if withText {
 				c.Text = b.label(v)
 			}
 		}
@@ -128,7 +130,8 @@ func (b *answerBuilder) setSplit() {
 	drawn := b.drawn(b.Aggregates)
 	colors := b.seriesColors(drawn)
 	for k, row := range drawn {
-		s := shownSeries{name: b.groupLabel(b.By[1], row.By[0]), label: row.By[0], values: make([]string, len(b.shown)), color: colors[k]}
+		s := shownSeries{name: b.groupLabel(b.By[1], row.By[0]), label: row.By[0], values: make([]string, len(b.shown)),
+			color: colors[k]}
 		for i, group := range b.shown {
 			s.values[i] = b.cell(group, row.By[0])
 		}
@@ -168,7 +171,8 @@ func (b *answerBuilder) otherSeries() shownSeries {
 
 // groupsElements reports whether a row can be in several groups.
 func (b *answerBuilder) groupsElements() bool {
-	return slices.ContainsFunc(b.By, func(by query.By) bool { return b.Question.fields[by.Field].Type == herb.TypeList })
+	return slices.ContainsFunc(b.By,
+		func(by query.By) bool { return b.Question.fields[by.Field].Type == herb.TypeList })
 }
 
 // decimalText formats a number with as many decimals as another one.

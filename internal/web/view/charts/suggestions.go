@@ -89,7 +89,8 @@ func axisEnds(d *columns.Dataset, i int) string {
 	column := columns.NewColumn(d, i)
 	from, to := columns.ShortOperand(&column, c.Min), columns.ShortOperand(&column, c.Max)
 	const year = 4 // digits
-	if isDate := f.Type == herb.TypeDate || f.Type == herb.TypeDateTime; isDate && len(from) > year && len(to) > year && from[:year] != to[:year] {
+	if isDate := f.Type == herb.TypeDate || f.Type == herb.TypeDateTime; isDate && len(from) > year && len(to) > year &&
+		from[:year] != to[:year] {
 		from, to = from[:year], to[:year]
 	}
 	return from + " – " + to
@@ -112,7 +113,8 @@ func NewSuggestions(s *state.State, image, version string) (out []Suggestion) {
 		}
 	}
 	for _, q := range questions[:min(len(questions), columns.MaxCharts)] {
-		small := s.Selection().With(q.params()...).WithValue(state.ParamSmall, version).WithValue(query.ParamVersion, s.Version)
+		small := s.Selection().With(q.params()...).WithValue(state.ParamSmall,
+			version).WithValue(query.ParamVersion, s.Version)
 		out = append(out, Suggestion{
 			Link:  state.Link{Label: titleOf(q.sentence(Aggregates{}), "kind"), Href: questionHref(s, q)},
 			Image: state.Join(image, small.Encode()),

@@ -59,7 +59,8 @@ func reportColumn(f herb.Field, records []herb.Record, i int) herb.ColumnReport 
 		y, _ := strconv.ParseFloat(b, 64)
 		return cmp.Compare(x, y)
 	})
-	if values = slices.Compact(values); len(values) > 0 {
+	values = slices.Compact(values)
+	if len(values) > 0 {
 		r.Distinct, r.Min, r.Max = len(values), values[0], values[len(values)-1]
 	}
 	return r
@@ -85,9 +86,11 @@ func openTables() map[string]*table {
 		tables[name] = newTable(columns, records)
 	}
 	whole := func(x float64) string { return strconv.Itoa(int(x)) }
-	add("population", []string{"country text", "code text", "year number", "value number"}, 40*60, func(i int) herb.Record {
-		return herb.Record{country(i / 60), code(i / 60), strconv.Itoa(1960 + i%60), whole(1e5 + 1e8*noise(i/60) + 1e5*float64(i%60))}
-	})
+	add("population", []string{"country text", "code text", "year number", "value number"}, 40*60,
+		func(i int) herb.Record {
+			return herb.Record{country(i / 60), code(i / 60), strconv.Itoa(1960 + i%60),
+				whole(1e5 + 1e8*noise(i/60) + 1e5*float64(i%60))}
+		})
 	add("gdp", []string{"code text", "year number", "gdp number"}, 40*60, func(i int) herb.Record {
 		r := herb.Record{code(i / 60), strconv.Itoa(1960 + i%60), number(1e9 * noise(i))}
 		if i%5 == 0 {
@@ -95,27 +98,38 @@ func openTables() map[string]*table {
 		}
 		return r
 	})
-	add("covid", []string{"date date", "continent text", "location text", "cases number", "deaths number"}, 30*200, func(i int) herb.Record {
-		return herb.Record{day(i % 200), []string{"Asia", "Europe", "Africa"}[i/200%3], country(i / 200), whole(1e4 * noise(i)), whole(100 * float64(i%200))}
+	add("covid", []string{"date date", "continent text", "location text", "cases number", "deaths number"}, 30*200,
+		func(i int) herb.Record {
+			return herb.Record{day(i % 200), []string{"Asia", "Europe", "Africa"}[i/200%3], country(i / 200),
+				whole(1e4 * noise(i)), whole(100 * float64(i%200))}
+		})
+	add("stocks", []string{"date date", "open number", "high number", "low number", "close number", "volume number"},
+		1500, func(i int) herb.Record {
+			at := day(i + 2*(i/5)) // not on weekends
+			return herb.Record{at, number(100 + 9*noise(i)), number(110 + 9*noise(i+1)), number(90 + 9*noise(i+2)),
+				number(100 + 9*noise(i+3)), whole(1e6 + 1e6*noise(i))}
+		})
+	add("meteorites", []string{"name text", "id number", "mass number", "fall text", "year number", "reclat number",
+		"reclong number"}, 3000, func(i int) herb.Record {
+		return herb.Record{"Meteorite " + country(i%600) + strings.Repeat("I", i/600), strconv.Itoa(7*i + 1),
+			number(math.Pow(10, 7*noise(i))),
+			[]string{"Fell", "Found", "Found"}[i%3], whole(860 + 1150*math.Sqrt(noise(i+5))),
+			number(180*noise(i+9) - 90), number(360*noise(i+8) - 180)}
 	})
-	add("stocks", []string{"date date", "open number", "high number", "low number", "close number", "volume number"}, 1500, func(i int) herb.Record {
-		at := day(i + 2*(i/5)) // not on weekends
-		return herb.Record{at, number(100 + 9*noise(i)), number(110 + 9*noise(i+1)), number(90 + 9*noise(i+2)), number(100 + 9*noise(i+3)), whole(1e6 + 1e6*noise(i))}
-	})
-	add("meteorites", []string{"name text", "id number", "mass number", "fall text", "year number", "reclat number", "reclong number"}, 3000, func(i int) herb.Record {
-		return herb.Record{"Meteorite " + country(i%600) + strings.Repeat("I", i/600), strconv.Itoa(7*i + 1), number(math.Pow(10, 7*noise(i))),
-			[]string{"Fell", "Found", "Found"}[i%3], whole(860 + 1150*math.Sqrt(noise(i+5))), number(180*noise(i+9) - 90), number(360*noise(i+8) - 180)}
-	})
-	add("earthquakes", []string{"time datetime", "mag number", "place text", "alert text"}, 3000, func(i int) herb.Record {
-		at := time.Date(2020, 1, 1, 0, 0, 37*i*i%5000000+8000*i, 0, time.UTC)
-		return herb.Record{at.Format(time.RFC3339), number(2 + 5*noise(i)), fmt.Sprintf("%d km of %s", i, country(i%500)), []string{"green", "green", "yellow", "red"}[int(4*noise(i+3))]}
-	})
+	add("earthquakes", []string{"time datetime", "mag number", "place text", "alert text"}, 3000,
+		func(i int) herb.Record {
+			at := time.Date(2020, 1, 1, 0, 0, 37*i*i%5000000+8000*i, 0, time.UTC)
+			return herb.Record{at.Format(time.RFC3339), number(2 + 5*noise(i)),
+				fmt.Sprintf("%d km of %s", i, country(i%500)),
+				[]string{"green", "green", "yellow", "red"}[int(4*noise(i+3))]}
+		})
 	survey := []string{"respondent number", "age number", "gender text", "region text"}
 	for i := range 94 {
 		survey = append(survey, fmt.Sprintf("q%d text", i+1))
 	}
 	add("survey", survey, 700, func(i int) herb.Record {
-		r := herb.Record{strconv.Itoa(1001 + i), whole(18 + 60*noise(i)), []string{"f", "m", "d"}[int(3*noise(i+1))], country(int(12 * noise(i+2)))}
+		r := herb.Record{strconv.Itoa(1001 + i), whole(18 + 60*noise(i)), []string{"f", "m", "d"}[int(3*noise(i+1))],
+			country(int(12 * noise(i+2)))}
 		for q := range 94 {
 			r = append(r, []string{"never", "rarely", "often", "always"}[int(4*noise(i*94+q))])
 		}
@@ -132,11 +146,14 @@ func openTables() map[string]*table {
 		}
 		return r
 	})
-	add("salaries", []string{"name text", "department text", "salary number", "postcode number", "employee_id number"}, 1000, func(i int) herb.Record {
-		department := []string{"Sales", "Research", "Law"}[int(3*noise(i+1)*noise(i+1))]
-		return herb.Record{"Person " + country(i%600) + strings.Repeat("I", i/600), department, whole(21000 + 70000*noise(i)), whole(10000 + 80000*noise(i+2)), strconv.Itoa(20000 + 7*i)}
-	})
-	add("rows", []string{"row number", "id text"}, 100, func(i int) herb.Record { return herb.Record{strconv.Itoa(i + 1), fmt.Sprintf("x%d", i)} })
+	add("salaries", []string{"name text", "department text", "salary number", "postcode number", "employee_id number"},
+		1000, func(i int) herb.Record {
+			department := []string{"Sales", "Research", "Law"}[int(3*noise(i+1)*noise(i+1))]
+			return herb.Record{"Person " + country(i%600) + strings.Repeat("I", i/600), department,
+				whole(21000 + 70000*noise(i)), whole(10000 + 80000*noise(i+2)), strconv.Itoa(20000 + 7*i)}
+		})
+	add("rows", []string{"row number", "id text"}, 100,
+		func(i int) herb.Record { return herb.Record{strconv.Itoa(i + 1), fmt.Sprintf("x%d", i)} })
 	return tables
 }
 
@@ -149,16 +166,20 @@ func TestFirstQuestion_openTables(t *testing.T) {
 		first, label string
 		never        []string // parts of questions
 	}{
-		"population":  {"_by=year:1&_by=country&_measure=mean:value&_kind=lines", "value by country 1960 – 2019", []string{"code"}},
-		"gdp":         {"_by=year:1&_by=code&_measure=mean:gdp&_kind=lines", "gdp by code 1960 – 2019", nil},
-		"covid":       {"_by=date:month&_by=location&_measure=mean:cases", "cases by location 2020-01-01 – 2020-07-18", nil},
-		"stocks":      {"_by=date:quarter&_measure=mean:close", "close 2020 – 2025", []string{"open"}},
-		"meteorites":  {"_by=year:10&_measure=mean:mass&_kind=lines", "mass 866 – 2009", []string{"id", "reclat", "reclong"}},
+		"population": {"_by=year:1&_by=country&_measure=mean:value&_kind=lines", "value by country 1960 – 2019",
+			[]string{"code"}},
+		"gdp": {"_by=year:1&_by=code&_measure=mean:gdp&_kind=lines", "gdp by code 1960 – 2019", nil},
+		"covid": {"_by=date:month&_by=location&_measure=mean:cases",
+			"cases by location 2020-01-01 – 2020-07-18", nil},
+		"stocks": {"_by=date:quarter&_measure=mean:close", "close 2020 – 2025", []string{"open"}},
+		"meteorites": {"_by=year:10&_measure=mean:mass&_kind=lines", "mass 866 – 2009",
+			[]string{"id", "reclat", "reclong"}},
 		"earthquakes": {"_by=time:month&_measure=mean:mag", "mag 2020-01-01 – 2020-11-29", []string{"place"}},
 		"survey":      {"_by=gender&_measure=mean:age", "age by gender", []string{"respondent"}},
 		"wide":        {"_by=year:1&_measure=mean:Country_of_the_AA&_kind=lines", "Country_of_the_AA 1960 – 2019", nil},
-		"salaries":    {"_by=department&_measure=mean:salary", "salary by department", []string{"postcode", "employee_id"}},
-		"rows":        {"_measure=count", "", []string{"row", "id"}},
+		"salaries": {"_by=department&_measure=mean:salary", "salary by department",
+			[]string{"postcode", "employee_id"}},
+		"rows": {"_measure=count", "", []string{"row", "id"}},
 	} {
 		d := columns.Read(&tables[name].Dataset)
 		if got := readable(FirstQuestion(d)); got != tt.first {
@@ -177,7 +198,8 @@ func TestFirstQuestion_openTables(t *testing.T) {
 				}
 			}
 			isHistogram := d.Meanings[c.By[0]].Kind == columns.KindNumber
-			if spread := countSpread(t, tables[name], q); name != "survey" && !isHistogram && spread >= 0 && spread < .1 {
+			if spread := countSpread(t, tables[name], q); name != "survey" && !isHistogram && spread >= 0 &&
+				spread < .1 {
 				t.Errorf("%s: all groups of suggestion %d have the same number of rows: %s", name, i, readable(q))
 			}
 		}
@@ -225,7 +247,8 @@ func TestFirstQuestion(t *testing.T) {
 		d    *herb.Dataset
 		want string
 	}{
-		{keep("id", "category", "price", "date"), "_by=date%3Amonth&_measure=mean%3Aprice"}, {keep("at"), "_by=at%3Ahour"}, {keep("id", "price", "category"), "_by=category&_measure=mean%3Aprice"},
+		{keep("id", "category", "price", "date"), "_by=date%3Amonth&_measure=mean%3Aprice"},
+		{keep("at"), "_by=at%3Ahour"}, {keep("id", "price", "category"), "_by=category&_measure=mean%3Aprice"},
 		{keep("id", "price"), "_by=price"}, {keep("id"), "_measure=count"}, {&herb.Dataset{}, "_measure=count"},
 	} {
 		if got := FirstQuestion(columns.Read(tt.d)).Encode(); got != tt.want {
@@ -252,10 +275,14 @@ func TestSuggestions(t *testing.T) {
 		got = append(got, one.Label+" | "+one.Href+" | "+one.Image)
 	}
 	want := []string{
-		"The mean of price by date per month | ?category=tree&_by=date%3Amonth&_measure=mean%3Aprice | /p/chart.svg?category=tree&_by=date%3Amonth&_measure=mean%3Aprice&_small=v1",
-		"Rows by date per month | ?category=tree&_by=date%3Amonth | /p/chart.svg?category=tree&_by=date%3Amonth&_small=v1",
-		"The mean of price by category | ?category=tree&_by=category&_measure=mean%3Aprice | /p/chart.svg?category=tree&_by=category&_measure=mean%3Aprice&_small=v1",
-		"Rows by date per month, split by category | ?category=tree&_by=date%3Amonth&_by=category&_kind=heat | /p/chart.svg?category=tree&_by=date%3Amonth&_by=category&_kind=heat&_small=v1",
+		"The mean of price by date per month | ?category=tree&_by=date%3Amonth&_measure=mean%3Aprice | " +
+			"/p/chart.svg?category=tree&_by=date%3Amonth&_measure=mean%3Aprice&_small=v1",
+		"Rows by date per month | ?category=tree&_by=date%3Amonth | " +
+			"/p/chart.svg?category=tree&_by=date%3Amonth&_small=v1",
+		"The mean of price by category | ?category=tree&_by=category&_measure=mean%3Aprice | " +
+			"/p/chart.svg?category=tree&_by=category&_measure=mean%3Aprice&_small=v1",
+		"Rows by date per month, split by category | ?category=tree&_by=date%3Amonth&_by=category&_kind=heat | " +
+			"/p/chart.svg?category=tree&_by=date%3Amonth&_by=category&_kind=heat&_small=v1",
 		"Rows by price per value | ?category=tree&_by=price | /p/chart.svg?category=tree&_by=price&_small=v1",
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
@@ -268,9 +295,11 @@ func TestSuggestions(t *testing.T) {
 func TestFirstQuestion_pinned(t *testing.T) {
 	t.Parallel()
 	d, records := sales()
-	d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"herbarium":{"charts":[{"by":"gone"},{"by":"category","measure":"sum:price"},{"by":"date:month","measure":"mean:price"}]}}}`))
+	d.Descriptor = herb.NewDescriptor(
+		[]byte(`{"resource":{"herbarium":{"charts":[{"by":"gone"},{"by":"category","measure":"sum:price"},{"by":"date:month","measure":"mean:price"}]}}}`))
 	all := columns.Read(d)
-	if got := readable(FirstQuestion(all)) + " " + FirstLabel(all); got != "_by=category&_measure=sum:price The sum of price by category" {
+	if got := readable(FirstQuestion(all)) + " " +
+		FirstLabel(all); got != "_by=category&_measure=sum:price The sum of price by category" {
 		t.Errorf("the first question is %s", got)
 	}
 	s, _, a := askOf(t, d, records, "")
@@ -279,7 +308,8 @@ func TestFirstQuestion_pinned(t *testing.T) {
 		got = append(got, one.Label)
 	}
 	want := []string{"The sum of price by category", "The mean of price by date per month"}
-	if a.Title != want[0] || len(got) != columns.MaxCharts || !slices.Equal(got[:2], want) || slices.Contains(got[2:], want[1]) {
+	if a.Title != want[0] || len(got) != columns.MaxCharts || !slices.Equal(got[:2], want) ||
+		slices.Contains(got[2:], want[1]) {
 		t.Errorf("the chart is %q, the suggestions are %q", a.Title, got)
 	}
 }
@@ -298,7 +328,8 @@ func TestByOf_log(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			found, err := source.Facets(t.Context(), &query.FacetRequest{Request: request, Fields: fields, Buckets: 20, Scale: query.ScaleAuto})
+			found, err := source.Facets(t.Context(), &query.FacetRequest{Request: request, Fields: fields, Buckets: 20,
+				Scale: query.ScaleAuto})
 			return found.Fields, err
 		})
 		if err != nil || calls != 1 {
@@ -321,7 +352,8 @@ func TestByOf_log(t *testing.T) {
 			t.Errorf("group %d from %v to %v has %v rows: %s", i, g.At, g.Next, c.Value, g.Label)
 		}
 	}
-	if got := a.Rows[3].Label + " " + a.Rows[3].Href; got != "10 – 20 ?mass%5Bgte%5D=10&mass%5Blt%5D=20&_by=mass%3Alog1" {
+	if got := a.Rows[3].Label + " " +
+		a.Rows[3].Href; got != "10 – 20 ?mass%5Bgte%5D=10&mass%5Blt%5D=20&_by=mass%3Alog1" {
 		t.Errorf("a group leads to %s", got)
 	}
 }

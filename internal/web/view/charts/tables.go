@@ -51,7 +51,8 @@ func (b *answerBuilder) rows() (heading string, rows []AnswerRow) {
 	for _, row := range found {
 		r := AnswerRow{Label: b.groupLabel(by, row.By[0]), Value: b.short(row.Values[0]), Exact: b.exact(row.Values[0])}
 		if n, ok := b.number(row.Values[0]); ok && greatest > 0 {
-			if r.Share = int(max(n, -n)/greatest*100 + .5); n != 0 {
+			r.Share = int(max(n, -n)/greatest*100 + .5)
+			if n != 0 {
 				r.Share = max(r.Share, 1) // visible
 			}
 		}
@@ -94,7 +95,8 @@ func (b *answerBuilder) pivot() *Pivot {
 		p.Columns = []string{upperFirst(b.measureText())}
 	}
 	for _, group := range b.Groups.Rows {
-		row := PivotRow{Link: state.Link{Label: b.groupLabel(b.By[0], group.By[0]), Href: b.groupsHref(group.By[0], group.By[0], -1)}}
+		row := PivotRow{Link: state.Link{Label: b.groupLabel(b.By[0], group.By[0]),
+			Href: b.groupsHref(group.By[0], group.By[0], -1)}}
 		for _, s := range b.series {
 			row.Values = append(row.Values, b.short(b.cell(group, s.label)))
 		}

@@ -15,7 +15,8 @@ var chartMeasures = []struct {
 	percent int
 	text    string
 }{
-	{query.MeasureSum, 0, "sum"}, {query.MeasureMean, 0, "mean"}, {query.MeasureMedian, 0, "median"}, {query.MeasurePercentile, 90, "90th percentile"},
+	{query.MeasureSum, 0, "sum"}, {query.MeasureMean, 0, "mean"}, {query.MeasureMedian, 0, "median"},
+	{query.MeasurePercentile, 90, "90th percentile"},
 	{query.MeasureMin, 0, "minimum"}, {query.MeasureMax, 0, "maximum"}, {query.MeasureStdDev, 0, "standard deviation"},
 	{query.MeasureRatio, 0, "ratio"}, {query.MeasureFilled, 0, "number of values"},
 	{query.MeasureDistinct, 0, "number of distinct values"},

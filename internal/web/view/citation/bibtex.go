@@ -58,7 +58,8 @@ func (s Source) key() string {
 // become commands: a value has as many opening as closing braces whatever the text.
 func escape(text string) string {
 	return strings.NewReplacer(
-		`\`, `{\textbackslash}`, `{`, `{\textbraceleft}`, `}`, `{\textbraceright}`, `~`, `{\textasciitilde}`, `^`, `{\textasciicircum}`,
+		`\`, `{\textbackslash}`, `{`, `{\textbraceleft}`, `}`, `{\textbraceright}`, `~`, `{\textasciitilde}`, `^`,
+		`{\textasciicircum}`,
 		`%`, `\%`, `&`, `\&`, `_`, `\_`, `#`, `\#`, `$`, `\$`, `"`, `{"}`,
 	).Replace(text)
 }

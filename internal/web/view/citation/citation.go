@@ -50,7 +50,8 @@ func (s Source) cleaned() Source {
 	s.Publisher, s.Version, s.Hash = clean(s.Publisher, maxName), clean(s.Version, maxVersion), clean(s.Hash, maxName)
 	var authors []string
 	for _, a := range s.Authors[:min(len(s.Authors), maxAuthors)] {
-		if a = clean(a, maxName); a != "" {
+		a = clean(a, maxName)
+		if a != "" {
 			authors = append(authors, a)
 		}
 	}
@@ -111,7 +112,8 @@ func plain(s Source) string {
 
 // sentence ends a text with a full stop unless it ends with a mark.
 func sentence(text string) string {
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "…") {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") ||
+		strings.HasSuffix(text, "…") {
 		return text
 	}
 	return text + "."

@@ -25,26 +25,33 @@ func TestAll(t *testing.T) {
 	}{
 		"complete": {
 			citation.Source{
-				Ref: ref, Title: "The garden", Authors: []string{"Ana Braun", "Garden Trust, Inc."}, Publisher: "City of Ghent",
-				Version: "20260302T003000", Published: published, Hash: "abc123", URL: url,
+				Ref: ref, Title: "The garden", Authors: []string{"Ana Braun", "Garden Trust, Inc."},
+				Publisher: "City of Ghent",
+				Version:   "20260302T003000", Published: published, Hash: "abc123", URL: url,
 			},
 			[]string{
-				"@misc{garden-catalog-20260302T003000,\n  author = {{Ana Braun} and {Garden Trust, Inc.}},\n  title = {{The garden}},\n  year = {2026},\n  month = mar,\n" +
-					"  publisher = {City of Ghent},\n  version = {20260302T003000},\n  note = {Data set, Version 20260302T003000, content hash abc123},\n  url = {" + url + "}\n}",
-				"Ana Braun, Garden Trust, Inc.: The garden. City of Ghent. 2 March 2026. Version 20260302T003000, content hash abc123. " + url,
+				"@misc{garden-catalog-20260302T003000,\n  author = {{Ana Braun} and {Garden Trust, Inc.}},\n  title " +
+					"= {{The garden}},\n  year = {2026},\n  month = mar,\n" +
+					"  publisher = {City of Ghent},\n  version = {20260302T003000},\n  note = {Data set, Version " +
+					"20260302T003000, content hash abc123},\n  url = {" + url + "}\n}",
+				"Ana Braun, Garden Trust, Inc.: The garden. City of Ghent. 2 March 2026. Version 20260302T003000, " +
+					"content hash abc123. " + url,
 			},
 		},
 		"without version, date and hash": {
 			citation.Source{Ref: ref, Title: "What grows?", URL: url},
 			[]string{
-				"@misc{garden-catalog,\n  author = {{garden}},\n  title = {{What grows?}},\n  note = {Data set},\n  url = {" + url + "}\n}",
+				"@misc{garden-catalog,\n  author = {{garden}},\n  title = {{What grows?}},\n  note = {Data set},\n  " +
+					"url = {" + url + "}\n}",
 				"garden: What grows? " + url,
 			},
 		},
 		"publisher instead of authors": {
-			citation.Source{Ref: ref, Title: " \n\t", Publisher: "Trust Inc.", Authors: []string{"", "\u202E"}, Version: "2026 Q1/final", Hash: "abc", URL: url},
+			citation.Source{Ref: ref, Title: " \n\t", Publisher: "Trust Inc.", Authors: []string{"", "\u202E"},
+				Version: "2026 Q1/final", Hash: "abc", URL: url},
 			[]string{
-				"@misc{garden-catalog-2026-Q1-final,\n  author = {{Trust Inc.}},\n  title = {{catalog}},\n  publisher = {Trust Inc.},\n  version = {2026 Q1/final},\n" +
+				"@misc{garden-catalog-2026-Q1-final,\n  author = {{Trust Inc.}},\n  title = {{catalog}},\n  " +
+					"publisher = {Trust Inc.},\n  version = {2026 Q1/final},\n" +
 					"  note = {Data set, Version 2026 Q1/final, content hash abc},\n  url = {" + url + "}\n}",
 				"Trust Inc.: catalog. Version 2026 Q1/final, content hash abc. " + url,
 			},
@@ -73,8 +80,10 @@ func TestAll_escape(t *testing.T) {
 		"bad \xff byte":             "bad \uFFFD byte",
 		`@misc{x,`:                  `@misc{\textbraceleft}x,`,
 	} {
-		got := citation.All(citation.Source{Ref: ref, Title: title, Authors: []string{title}, URL: `https://x.example/a{b}\c"d e`})[0].Text
-		for _, field := range []string{"title = {{" + want + "}}", "author = {{" + want + "}}", `url = {https://x.example/a%7Bb%7D%5Cc%22d%20e}`} {
+		got := citation.All(citation.Source{Ref: ref, Title: title, Authors: []string{title},
+			URL: `https://x.example/a{b}\c"d e`})[0].Text
+		for _, field := range []string{"title = {{" + want + "}}", "author = {{" + want + "}}",
+			`url = {https://x.example/a%7Bb%7D%5Cc%22d%20e}`} {
 			if !strings.Contains(got, field+",\n") && !strings.Contains(got, field+"\n}") {
 				t.Errorf("%q has no %s:\n%s", title, field, got)
 			}
@@ -93,15 +102,19 @@ func TestAll_bounds(t *testing.T) {
 	for i := range authors {
 		authors[i] = long
 	}
-	for _, c := range citation.All(citation.Source{Ref: ref, Title: long, Authors: authors, Publisher: long, Version: long, Hash: long, URL: "https://x.example/"}) {
+	for _, c := range citation.All(citation.Source{Ref: ref, Title: long, Authors: authors, Publisher: long,
+		Version: long, Hash: long, URL: "https://x.example/"}) {
 		if len(c.Text) > 60_000 {
 			t.Errorf("%s has %d bytes", c.Name, len(c.Text))
 		}
 	}
-	if got := citation.All(citation.Source{Ref: ref, Authors: strings.Split(strings.Repeat("A,", 25)+"Z", ",")})[0].Text; !strings.Contains(got, " and {A} and others}") || strings.Contains(got, "Z") {
+	if got := citation.All(citation.Source{
+		Ref: ref, Authors: strings.Split(strings.Repeat("A,", 25)+"Z", ",")})[0].Text; !strings.Contains(got,
+		" and {A} and others}") || strings.Contains(got, "Z") {
 		t.Errorf("many authors: %s", got)
 	}
-	many := citation.All(citation.Source{Ref: ref, Title: "x", Authors: strings.Split(strings.Repeat("A,", 24)+"Z", ","), URL: "u"})
+	many := citation.All(citation.Source{Ref: ref, Title: "x", Authors: strings.Split(strings.Repeat("A,", 24)+"Z",
+		","), URL: "u"})
 	if want := "A, A, A et al.: x."; !strings.HasPrefix(many[1].Text, want) {
 		t.Errorf("many authors: %s", many[1].Text)
 	}

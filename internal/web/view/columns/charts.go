@@ -81,7 +81,8 @@ func (d *Dataset) chartColumns() (when int, names []int, number int) {
 				number = i
 			}
 		case isCodeName(f.Name):
-		case m.Kind == KindText && m.Mode == ModeValues && (r == nil || r.Distinct < d.Records && r.Longest <= LongText),
+		case m.Kind == KindText && m.Mode == ModeValues &&
+			(r == nil || r.Distinct < d.Records && r.Longest <= LongText),
 			m.Kind == KindList && (r == nil || r.Distinct <= ManyValues):
 			names = append(names, i)
 		}

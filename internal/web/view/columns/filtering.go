@@ -25,7 +25,8 @@ func modeOf(d *herb.Dataset, i int, c *herb.ColumnReport) FilterMode {
 	if query.HasRange(f.Type) {
 		return ModeRange
 	}
-	if f.Type != herb.TypeText || c == nil || c.Distinct <= 50 || c.Distinct <= ManyValues && 2*c.Distinct <= d.Records {
+	if f.Type != herb.TypeText || c == nil || c.Distinct <= 50 || c.Distinct <= ManyValues &&
+		2*c.Distinct <= d.Records {
 		return ModeValues
 	}
 	return ModePrefix

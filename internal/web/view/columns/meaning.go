@@ -97,7 +97,8 @@ func (c *Cache) Read(d *herb.Dataset) *Dataset {
 	c.mu.Lock()
 	e, ok := c.known[key]
 	c.mu.Unlock()
-	if ok && e.fields == &d.Fields[0] && e.report == d.Report && e.places == len(d.Coordinates) && e.records == d.Records {
+	if ok && e.fields == &d.Fields[0] && e.report == d.Report && e.places == len(d.Coordinates) &&
+		e.records == d.Records {
 		return &Dataset{d, e.Columns}
 	}
 	read := Read(d)
@@ -106,7 +107,8 @@ func (c *Cache) Read(d *herb.Dataset) *Dataset {
 	if ok {
 		c.columns -= len(e.Meanings)
 	}
-	if c.columns += len(d.Fields); c.known == nil || c.columns > maxCached {
+	c.columns += len(d.Fields)
+	if c.known == nil || c.columns > maxCached {
 		c.known, c.columns = map[versionKey]cachedColumns{}, len(d.Fields)
 	}
 	c.known[key] = cachedColumns{read.Columns, &d.Fields[0], d.Report, len(d.Coordinates), d.Records}

@@ -11,7 +11,8 @@ import (
 func TestCache(t *testing.T) {
 	t.Parallel()
 	var c Cache
-	d := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "b"}, Version: "v1", Fields: []herb.Field{{Name: "year", Type: herb.TypeNumber}}}
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "b"}, Version: "v1",
+		Fields: []herb.Field{{Name: "year", Type: herb.TypeNumber}}}
 	first, copied := c.Read(&d), d
 	if again := c.Read(&copied); again.Columns != first.Columns || again.Dataset != &copied {
 		t.Error("the same version is read twice")

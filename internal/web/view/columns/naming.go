@@ -27,7 +27,8 @@ func namingColumns(d *Dataset) (naming, titles int) {
 			return naming, naming
 		}
 	}
-	if titles = BestColumn(d, func(i int) int { return distinctTextScore(d, i) }); titles < 0 {
+	titles = BestColumn(d, func(i int) int { return distinctTextScore(d, i) })
+	if titles < 0 {
 		titles = naming
 	}
 	return naming, titles
@@ -74,7 +75,8 @@ func uniqueTextScore(d *Dataset, i int) int {
 	isName := func(value string) bool {
 		return !strings.ContainsFunc(value, unicode.IsDigit) && !strings.ContainsAny(value, "@_/")
 	}
-	if distinctTextScore(d, i) == 0 || 10*c.Filled < 9*d.Records || 10*c.Distinct < 9*c.Filled || !isName(c.Min) || !isName(c.Max) {
+	if distinctTextScore(d, i) == 0 || 10*c.Filled < 9*d.Records || 10*c.Distinct < 9*c.Filled || !isName(c.Min) ||
+		!isName(c.Max) {
 		return 0
 	}
 	return 1
@@ -84,7 +86,8 @@ func uniqueTextScore(d *Dataset, i int) int {
 // are not short texts with letters, or if most records have none.
 func distinctTextScore(d *Dataset, i int) int {
 	f, c := d.Fields[i], d.Meanings[i].Report
-	if c == nil || f.Type != herb.TypeText || d.Meanings[i].Kind != KindText || isCodeName(f.Name) || format.IsWebAddress(c.Min) || format.IsWebAddress(c.Max) {
+	if c == nil || f.Type != herb.TypeText || d.Meanings[i].Kind != KindText || isCodeName(f.Name) ||
+		format.IsWebAddress(c.Min) || format.IsWebAddress(c.Max) {
 		return 0
 	}
 	hasLetter := func(value string) bool { return strings.ContainsFunc(value, unicode.IsLetter) }

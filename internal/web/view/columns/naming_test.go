@@ -10,7 +10,8 @@ import (
 func TestNamingColumn(t *testing.T) {
 	t.Parallel()
 	field := func(name string, distinct int) (herb.Field, herb.ColumnReport) {
-		return herb.Field{Name: name, Type: herb.TypeText}, herb.ColumnReport{Field: name, Filled: 100, Distinct: distinct}
+		return herb.Field{Name: name, Type: herb.TypeText},
+			herb.ColumnReport{Field: name, Filled: 100, Distinct: distinct}
 	}
 	for _, tt := range []struct {
 		names    string
@@ -42,12 +43,15 @@ func TestNamingColumn(t *testing.T) {
 	d := &herb.Dataset{Records: 100}
 	d.Report, d.PrimaryKey = &herb.Report{}, []string{"id"}
 	for _, c := range []herb.ColumnReport{
-		{Field: "id", Min: "A-1", Max: "Z-9", Longest: 3, Distinct: 100}, {Field: "party", Min: "Green", Max: "Red", Longest: 5, Distinct: 3},
-		{Field: "speech", Min: "A word", Max: "Zeal", Longest: 9000, Distinct: 100}, {Field: "link", Min: "https://a.example/", Max: "https://z.example/", Longest: 30, Distinct: 100},
+		{Field: "id", Min: "A-1", Max: "Z-9", Longest: 3, Distinct: 100},
+		{Field: "party", Min: "Green", Max: "Red", Longest: 5, Distinct: 3},
+		{Field: "speech", Min: "A word", Max: "Zeal", Longest: 9000, Distinct: 100},
+		{Field: "link", Min: "https://a.example/", Max: "https://z.example/", Longest: 30, Distinct: 100},
 		{Field: "dish", Min: "Apple pie", Max: "Zucchini soup", Longest: 40, Distinct: 98},
 	} {
 		c.Filled = 100
-		d.Fields, d.Report.Columns = append(d.Fields, herb.Field{Name: c.Field, Type: herb.TypeText}), append(d.Report.Columns, c)
+		d.Fields, d.Report.Columns = append(d.Fields, herb.Field{Name: c.Field, Type: herb.TypeText}),
+			append(d.Report.Columns, c)
 	}
 	if got := d.Fields[Read(d).Naming].Name; got != "dish" {
 		t.Errorf("%s names the records, want dish", got)
@@ -59,7 +63,8 @@ func TestNamingColumn(t *testing.T) {
 func TestTitles(t *testing.T) {
 	t.Parallel()
 	text := func(name, lowest, highest string, distinct int) herb.ColumnReport {
-		return herb.ColumnReport{Field: name, Type: herb.TypeText, Min: lowest, Max: highest, Longest: 20, Filled: 100, Distinct: distinct}
+		return herb.ColumnReport{Field: name, Type: herb.TypeText, Min: lowest, Max: highest, Longest: 20, Filled: 100,
+			Distinct: distinct}
 	}
 	date := herb.ColumnReport{Field: "date", Type: herb.TypeDate, Filled: 100, Distinct: 100}
 	id := herb.ColumnReport{Field: "id", Type: herb.TypeNumber, Filled: 100, Distinct: 100}
@@ -68,9 +73,11 @@ func TestTitles(t *testing.T) {
 		key     string
 		want    string
 	}{
-		{[]herb.ColumnReport{date, text("region", "North", "West", 4), text("country", "Albania", "Zimbabwe", 50)}, "", "country"},
+		{[]herb.ColumnReport{date, text("region", "North", "West", 4), text("country", "Albania", "Zimbabwe", 50)},
+			"", "country"},
 		{[]herb.ColumnReport{text("line", "001", "099", 99), text("stop", "Abbey 1", "Zoo 2", 30)}, "", "stop"},
-		{[]herb.ColumnReport{text("geo_code", "AT", "US", 50), text("country", "Albania", "Zimbabwe", 50)}, "geo_code", "country"},
+		{[]herb.ColumnReport{text("geo_code", "AT", "US", 50), text("country", "Albania", "Zimbabwe", 50)},
+			"geo_code", "country"},
 		{[]herb.ColumnReport{id, text("mode", "bus", "tram", 3)}, "id", "id"},
 		{[]herb.ColumnReport{date, text("link", "https://a.example/", "https://z.example/", 100)}, "", "date"},
 	} {

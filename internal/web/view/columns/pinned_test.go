@@ -15,7 +15,8 @@ func TestPinnedCharts(t *testing.T) {
 		`{}`: "",
 	} {
 		var got []string
-		for _, ps := range pinnedCharts(&herb.Dataset{Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(descriptor))}}) {
+		for _, ps := range pinnedCharts(
+			&herb.Dataset{Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(descriptor))}}) {
 			got = append(got, ps.Encode())
 		}
 		if strings.Join(got, " ") != want {

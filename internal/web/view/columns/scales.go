@@ -34,7 +34,8 @@ func (c *Columns) ReadScales(count func(fields []int) ([]query.Facet, error)) er
 	var facets []query.Facet
 	if len(fields) > 0 {
 		var err error
-		if facets, err = count(fields); err != nil {
+		facets, err = count(fields)
+		if err != nil {
 			return err
 		}
 	}

@@ -89,7 +89,8 @@ func NewTable(s *state.State, earlier []herb.Field, changed []int, all int) *Tab
 	}
 	t := &Table{}
 	for _, i := range shown {
-		h := Header{Column: columns.NewColumn(s.Dataset, i), New: earlier != nil && herb.FieldIndex(earlier, s.Fields[i].Name) < 0}
+		h := Header{Column: columns.NewColumn(s.Dataset, i), New: earlier != nil &&
+			herb.FieldIndex(earlier, s.Fields[i].Name) < 0}
 		if changed != nil && changed[i] > 0 {
 			h.Changed, h.Share = changed[i], max(1, changed[i]*100/max(1, all))
 		}

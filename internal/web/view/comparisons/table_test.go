@@ -43,7 +43,8 @@ func TestTable_Add(t *testing.T) {
 		}
 	}
 	want := []string{
-		`~"">"a" false`, `~"b">"c" true`, `+"">"a" false`, `+"">"c" false`, `−"a">"" false`, `−"b">"" false`, `"">"a" false`, `"">"c" false`,
+		`~"">"a" false`, `~"b">"c" true`, `+"">"a" false`, `+"">"c" false`, `−"a">"" false`, `−"b">"" false`,
+		`"">"a" false`, `"">"c" false`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q, want\n%q", got, want)
@@ -61,7 +62,8 @@ func TestNewTable_wide(t *testing.T) {
 	if n := len(table.Headers); n != maxColumns || table.Headers[n-1].Name != "f309" || table.Headers[0].Name != "f0" {
 		t.Errorf("%d columns, the last is %s", n, table.Headers[n-1].Name)
 	}
-	if table = NewTable(stateOf(t, "_fields=f7", 500), nil, changed, 10); len(table.Headers) != 1 || table.Headers[0].Name != "f7" {
+	table = NewTable(stateOf(t, "_fields=f7", 500), nil, changed, 10)
+	if len(table.Headers) != 1 || table.Headers[0].Name != "f7" {
 		t.Errorf("with a selection, the columns are %+v", table.Headers)
 	}
 	record := make(herb.Record, 500)
@@ -74,7 +76,8 @@ func TestNewTable_wide(t *testing.T) {
 func TestNewCounts(t *testing.T) {
 	t.Parallel()
 	counts := NewCounts([]*herb.RecordChanges{{Added: 10_000, Changed: 1, Removed: 2500}, nil, {Removed: 1}, {}})
-	if counts[1] != nil || counts[0].Total() != 12_501 || len(counts[0].Bars) != 3 || len(counts[2].Bars) != 1 || len(counts[3].Bars) != 0 {
+	if counts[1] != nil || counts[0].Total() != 12_501 || len(counts[0].Bars) != 3 || len(counts[2].Bars) != 1 ||
+		len(counts[3].Bars) != 0 {
 		t.Fatalf("the counts are %+v", counts)
 	}
 	last := counts[0].Bars[2]

@@ -30,14 +30,17 @@ func TestCompareTexts(t *testing.T) {
 		{"a\r\nb\t", "a\nb", "a[␍][↵]b[⇥]", "a[↵]b", "only invisible characters differ"},
 		{"a\u200bb", "ab", "a[U+200B]b", "ab", "only invisible characters differ"},
 		{"\u202eab", "ba", "[U+202E]ab", "ba", ""},
-		{"Café", "Cafe\u0301", "Café", "Cafe\u0301", "the same characters, composed in another way: U+00E9 became U+0065"},
+		{"Café", "Cafe\u0301", "Café", "Cafe\u0301",
+			"the same characters, composed in another way: U+00E9 became U+0065"},
 		{"Hazel", "Нazel", "Hazel", "Нazel", "other characters that look alike: U+0048 became U+041D"},
 		{"1-2", "1\u20112", "1-2", "1\u20112", "other characters that look alike: U+002D became U+2011"},
 		{"ⅳ", "iv", "ⅳ", "iv", "other characters that look alike: U+2173 became U+0069"},
 		{long + "x", long + "y", "…" + strings.Repeat("ä", lead) + "x", "…" + strings.Repeat("ä", lead) + "y", ""},
 		{long, long + "y", "…" + strings.Repeat("ä", lead), "…" + strings.Repeat("ä", lead) + "y", ""},
-		{"a" + long, "b" + long, "a" + strings.Repeat("ä", maxChanged-1) + "…", "b" + strings.Repeat("ä", maxChanged-1) + "…", ""},
-		{long + "é", long + "è", "…" + strings.Repeat("ä", lead) + "é", "…" + strings.Repeat("ä", lead) + "è", ""}, // share their first byte
+		{"a" + long, "b" + long, "a" + strings.Repeat("ä", maxChanged-1) + "…",
+			"b" + strings.Repeat("ä", maxChanged-1) + "…", ""},
+		// share their first byte
+		{long + "é", long + "è", "…" + strings.Repeat("ä", lead) + "é", "…" + strings.Repeat("ä", lead) + "è", ""},
 	} {
 		before, after, note := compareTexts(tt.old, tt.now)
 		if written(before) != tt.before || written(after) != tt.after || note != tt.note {

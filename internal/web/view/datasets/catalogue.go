@@ -15,7 +15,10 @@ import (
 // readableName returns the name of a dataset as a title: "usgs_earthquakes-2016" is "Usgs
 // earthquakes 2016".
 func readableName(name string) string {
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' || unicode.IsSpace(r) })
+	words := strings.FieldsFunc(name, func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' ||
+			unicode.IsSpace(r)
+	})
 	joined := strings.Join(words, " ")
 	first, size := utf8.DecodeRuneInString(joined)
 	if size == 0 {

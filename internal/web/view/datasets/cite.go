@@ -9,7 +9,8 @@ import (
 // the version or its label, empty if rows are added one by one; permalink is its absolute address.
 func Cite(d *herb.Dataset, label, permalink string) []citation.Citation {
 	about := ReadDescriptor(d)
-	s := citation.Source{Ref: d.Ref, Title: Title(d), Authors: about.Authors, Version: label, Published: d.Published, URL: permalink}
+	s := citation.Source{Ref: d.Ref, Title: Title(d), Authors: about.Authors, Version: label, Published: d.Published,
+		URL: permalink}
 	if about.Publisher != nil {
 		s.Publisher = about.Publisher.Name
 	}

@@ -33,7 +33,8 @@ func (a *Agent) ProblemAddress(title, permalink string) string {
 		return ""
 	case a.Email != "":
 		escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
-		return "mailto:" + strings.ReplaceAll(escape(a.Email), "%40", "@") + "?subject=" + escape("Problem with "+format.PlainText(title)) + "&body=" + escape("\r\n\r\n"+permalink)
+		return "mailto:" + strings.ReplaceAll(escape(a.Email), "%40", "@") + "?subject=" +
+			escape("Problem with "+format.PlainText(title)) + "&body=" + escape("\r\n\r\n"+permalink)
 	case strings.HasPrefix(a.Href, "https://"):
 		return a.Href
 	}
@@ -46,8 +47,10 @@ func newAgent(e herb.DescriptorEntry) *Agent {
 	if !strings.Contains(email, "@") || strings.ContainsAny(email, " <>\"'\\\r\n\t,;?&%#") {
 		email = ""
 	}
-	a := Agent{Name: strings.TrimSpace(cmp.Or(e.Title, e.FN, e.Name, e.Organization)), Href: format.WebAddress(cmp.Or(e.Path, e.URL, e.Homepage)), Email: email}
-	if a.Name = cmp.Or(a.Name, a.Email); a.Name == "" {
+	a := Agent{Name: strings.TrimSpace(cmp.Or(e.Title, e.FN, e.Name, e.Organization)),
+		Href: format.WebAddress(cmp.Or(e.Path, e.URL, e.Homepage)), Email: email}
+	a.Name = cmp.Or(a.Name, a.Email)
+	if a.Name == "" {
 		return nil
 	}
 	return &a
@@ -55,7 +58,8 @@ func newAgent(e herb.DescriptorEntry) *Agent {
 
 // hasRole reports whether a contributor has a role, such as "publisher".
 func hasRole(e herb.DescriptorEntry, role string) bool {
-	return slices.ContainsFunc(append([]string{e.Role}, e.Roles...), func(s string) bool { return strings.EqualFold(s, role) })
+	return slices.ContainsFunc(append([]string{e.Role}, e.Roles...),
+		func(s string) bool { return strings.EqualFold(s, role) })
 }
 
 // findAgent returns the first contributor with one of some roles, in the order of the roles.
@@ -97,12 +101,14 @@ func ReadDescriptor(d *herb.Dataset) Descriptor {
 		return Descriptor{}
 	}
 	return Descriptor{
-		Keywords: slices.DeleteFunc(slices.Clone(about.Keywords), func(s string) bool { return strings.TrimSpace(s) == "" }),
+		Keywords: slices.DeleteFunc(slices.Clone(about.Keywords),
+			func(s string) bool { return strings.TrimSpace(s) == "" }),
 		Homepage: format.WebAddress(about.Homepage),
 		Licenses: links(about.Licenses), Sources: links(about.Sources), Contributors: links(about.Contributors),
 		Authors:   authorsOf(about.Contributors),
 		Publisher: cmp.Or(newAgent(about.Publisher), findAgent(about.Contributors, "publisher")),
-		Contact:   cmp.Or(newAgent(about.Contact), findAgent(about.Contributors, "contact", "contactPoint", "maintainer")),
+		Contact: cmp.Or(newAgent(about.Contact), findAgent(about.Contributors, "contact", "contactPoint",
+			"maintainer")),
 	}
 }
 

@@ -21,15 +21,16 @@ type Head struct {
 	License  *state.Link
 	Tab      string // the current view: "table", "map", "chart", "about", "api" or "versions"
 	HasMap   bool
-	Download *Download           // nil: not offered
-	Rejected *herb.SourceError   // of the newest source; nil: it was not rejected, or the visitor may not see it
-	Older    string              // position of the version among those that are kept, in words; empty: it is the live one
-	Newest   string              // link to the same view of the live version
-	Preview  string              // address of the image that other sites show beside a link to the view; empty: none
-	Embed    *Embed              // HTML that shows the view on other sites; nil: they cannot show it
-	Cited    []citation.Citation // of the version, for the menu that shares the view; nil: no menu
-	Publish  string              // link to the page that publishes the next version; empty: the visitor may not
-	Done     *Done               // what the visitor has just done; nil: nothing
+	Download *Download         // nil: not offered
+	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
+	// position of the version among those that are kept, in words; empty: it is the live one
+	Older   string
+	Newest  string              // link to the same view of the live version
+	Preview string              // address of the image that other sites show beside a link to the view; empty: none
+	Embed   *Embed              // HTML that shows the view on other sites; nil: they cannot show it
+	Cited   []citation.Citation // of the version, for the menu that shares the view; nil: no menu
+	Publish string              // link to the page that publishes the next version; empty: the visitor may not
+	Done    *Done               // what the visitor has just done; nil: nothing
 
 	query     string // query string of all views
 	selection string // query string of the filters and the search; empty: all rows
@@ -92,14 +93,16 @@ func (d *Download) Href(f export.Format) string {
 // that the URL of the page names, or empty.
 func NewHead(d *columns.Dataset, path, version, tab string) Head {
 	h := Head{
-		Dataset: d.Dataset, Path: path, Title: Title(d.Dataset), Locked: d.Access.NeedsKey(), Mutable: d.Ref == herb.PlantsRef,
+		Dataset: d.Dataset, Path: path, Title: Title(d.Dataset), Locked: d.Access.NeedsKey(),
+		Mutable: d.Ref == herb.PlantsRef,
 		License: ReadDescriptor(d.Dataset).License(), HasMap: len(d.Pairs) > 0, Tab: tab,
 	}
 	h.Newest = h.Href(tab)
 	ps := query.Params{}.WithValue(query.ParamVersion, version)
 	h.query = ps.Encode()
 	if !h.Locked {
-		h.Download = &Download{Rows: d.Records, Columns: len(d.Fields), Formats: h.Formats(), Parquet: h.parquet(version), path: path, query: ps}
+		h.Download = &Download{Rows: d.Records, Columns: len(d.Fields), Formats: h.Formats(),
+			Parquet: h.parquet(version), path: path, query: ps}
 	}
 	return h
 }
@@ -147,7 +150,8 @@ func (h *Head) SetListing(s *state.State, rows int) {
 		columns = len(s.Columns)
 	}
 	h.SetState(s)
-	h.Download = &Download{Rows: rows, Columns: columns, Formats: h.Formats(), Parquet: h.parquet(s.Version), path: h.Path,
+	h.Download = &Download{Rows: rows, Columns: columns, Formats: h.Formats(), Parquet: h.parquet(s.Version),
+		path:  h.Path,
 		query: s.Call().Without(query.ParamPage, query.ParamPerPage)}
 	if !s.HasArea() && herb.CoordinatesIndex(h.Coordinates, s.Map) >= 0 {
 		h.Download.coordinates = s.Map

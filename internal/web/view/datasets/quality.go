@@ -42,7 +42,9 @@ func NewQuality(d *columns.Dataset) *Quality {
 		return cmp.Compare(d.Meanings[b].Report.Empty, d.Meanings[a].Report.Empty)
 	})
 	for _, i := range sparse[:min(len(sparse), maxSparse)] {
-		q.Sparse = append(q.Sparse, state.Link{Label: columns.Heading(d.Fields[i]), Detail: format.Percent(d.Meanings[i].Report.Empty, d.Records)})
+		q.Sparse = append(q.Sparse,
+			state.Link{Label: columns.Heading(d.Fields[i]),
+				Detail: format.Percent(d.Meanings[i].Report.Empty, d.Records)})
 	}
 	q.Notes = q.Notes[:min(len(q.Notes), maxNotes)]
 	return &q

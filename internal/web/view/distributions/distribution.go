@@ -144,7 +144,8 @@ func (c *Distribution) setHistogram(s *state.State) {
 		b.Out = !covers(&form, b.Bucket)
 		if s.Distributions {
 			b.Href = bucketHref(s, c.Index, b.Bucket, k == last)
-			b.Label = columns.FormatOperand(&form.Column, b.From) + " – " + columns.FormatOperand(&form.Column, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
+			b.Label = columns.FormatOperand(&form.Column, b.From) + " – " + columns.FormatOperand(&form.Column, b.To) +
+				": " + herb.Plural(b.Count, "row", "rows")
 		}
 	}
 }
@@ -237,7 +238,9 @@ func proportions(s *state.State, field int, facet query.Facet) (all []Proportion
 		add(p)
 	}
 	if rest > 0 && facet.Distinct > len(values) {
-		add(Proportion{ValueCount: query.ValueCount{Count: rest}, Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " + herb.Plural(rest, "row", "rows")})
+		add(Proportion{ValueCount: query.ValueCount{Count: rest},
+			Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " +
+				herb.Plural(rest, "row", "rows")})
 	}
 	return all
 }

@@ -38,7 +38,8 @@ func (c *Distribution) setReported(s *state.State, note string) bool {
 		c.Left, c.Right = note, Characters(r.Shortest, r.Longest)
 		var labels []string
 		for _, l := range r.Lengths {
-			c.Histogram, labels = append(c.Histogram, query.Bucket{Count: l.Count}), append(labels, Characters(l.From, l.To))
+			c.Histogram, labels = append(c.Histogram, query.Bucket{Count: l.Count}),
+				append(labels, Characters(l.From, l.To))
 		}
 		c.setFixed(labels)
 	default:
@@ -74,7 +75,8 @@ func words(s *state.State, field int, r *herb.ColumnReport) (words []TopWord) {
 		word := TopWord{Text: w.Value, Label: w.Value + ": " + herb.Plural(w.Count, "row", "rows")}
 		match := query.Param{Name: query.FilterParam(f.Name, query.OpMatch), Value: w.Value}
 		ps := s.WithoutFilters(field, query.OpMatch)
-		if word.Active = s.Listing.Get(match.Name) == w.Value; !word.Active {
+		word.Active = s.Listing.Get(match.Name) == w.Value
+		if !word.Active {
 			ps = ps.With(match)
 		}
 		word.Href = s.Href(ps)

@@ -37,12 +37,15 @@ func NewChips(s *state.State, invalid []state.InvalidParam) (chips []Chip, clear
 		switch {
 		case isFilter && !s.Fields[i].Filterable, !isFilter && messages[p.Name] != "":
 			chips = append(chips, Chip{
-				Name: p.Name, Heading: p.Name, Conditions: []state.Condition{{Relation: "=", Value: herb.Clip(p.Value, state.MaxChipValue)}}, Invalid: true,
-				Remove: s.Href(s.AnyPage().Without(p.Name)),
+				Name: p.Name, Heading: p.Name,
+				Conditions: []state.Condition{{Relation: "=", Value: herb.Clip(p.Value, state.MaxChipValue)}},
+				Invalid:    true,
+				Remove:     s.Href(s.AnyPage().Without(p.Name)),
 			})
 		case p.Name == query.ParamBox || p.Name == query.ParamNear:
 			if heading, condition, ok := state.DescribeArea(p); ok {
-				chips = append(chips, Chip{Name: p.Name, Heading: heading, Conditions: []state.Condition{condition}, Remove: s.Href(s.WithoutArea(p.Name))})
+				chips = append(chips, Chip{Name: p.Name, Heading: heading, Conditions: []state.Condition{condition},
+					Remove: s.Href(s.WithoutArea(p.Name))})
 			}
 		case isFilter && !slices.Contains(seen, i):
 			seen = append(seen, i)
@@ -67,7 +70,8 @@ func NewChips(s *state.State, invalid []state.InvalidParam) (chips []Chip, clear
 func newChip(s *state.State, field int) Chip {
 	form := NewFilter(s, field)
 	return Chip{
-		Name: form.Name, Heading: form.Heading, Conditions: state.DescribeConditions(&form.Column, s.Conditions(field)), Form: &form,
+		Name: form.Name, Heading: form.Heading, Conditions: state.DescribeConditions(&form.Column, s.Conditions(field)),
+		Form:   &form,
 		Remove: s.Href(s.WithoutFilters(field)), Open: slices.Contains(s.Facets, form.Name),
 	}
 }

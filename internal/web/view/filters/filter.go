@@ -24,9 +24,11 @@ type Filter struct {
 	// The values to select: if they are not counted, those that are selected. The counts are over
 	// the rows that all other filters leave, so that values that are not selected can be compared
 	// with those that are.
-	Values            []FacetValue
-	Counted           bool
-	First, More, Next int    // values before and after them; how many to skip to show the next ones, -1: they cannot be shown
+	Values  []FacetValue
+	Counted bool
+	// values before and after them; how many to skip to show the next ones, -1: they cannot be
+	// shown
+	First, More, Next int
 	EqName            string // of the checkboxes of values
 
 	FromName, From, ToName, To string       // inputs of a range
@@ -42,7 +44,8 @@ type Filter struct {
 
 // NewFilter returns the form for a field.
 func NewFilter(s *state.State, field int) Filter {
-	f := Filter{Column: columns.NewColumn(s.Dataset, field), Mode: s.Dataset.Meanings[field].Mode, Path: s.Path, Find: s.Values, EqName: s.EqParam(field)}
+	f := Filter{Column: columns.NewColumn(s.Dataset, field), Mode: s.Dataset.Meanings[field].Mode, Path: s.Path,
+		Find: s.Values, EqName: s.EqParam(field)}
 	f.FromName, f.ToName = query.FilterParam(f.Name, query.OpGte), query.FilterParam(f.Name, query.OpLte)
 	f.setContains(s.Dataset)
 	var kept query.Params // without an input

@@ -33,14 +33,16 @@ func Correct(s *state.State, v Vocabulary) (whole, corrected query.Params, err e
 		given := p.Value
 		if p.Name == query.ParamSearch {
 			p.Value, err = correctWords(p.Value, true, v)
-		} else if i, op, ok := query.ResolveFilter(p.Name, s.Fields); ok && s.Fields[i].Searchable && filters < maxCorrectedFilters {
+		} else if i, op, ok := query.ResolveFilter(p.Name, s.Fields); ok && s.Fields[i].Searchable &&
+			filters < maxCorrectedFilters {
 			filters++
 			p.Value, err = correctValue(i, op, p.Value, v)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		if whole = append(whole, p); p.Value != given {
+		whole = append(whole, p)
+		if p.Value != given {
 			corrected = append(corrected, p)
 		}
 	}

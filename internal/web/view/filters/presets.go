@@ -34,5 +34,6 @@ func newPresets(s *state.State, field int, last string) []state.Link {
 	if text.PrecisionOf(f) != text.PrecisionDay {
 		return []state.Link{lastYear}
 	}
-	return []state.Link{since("Last 7 days", end.AddDate(0, 0, -6)), since("Last 30 days", end.AddDate(0, 0, -29)), lastYear}
+	return []state.Link{since("Last 7 days", end.AddDate(0, 0, -6)),
+		since("Last 30 days", end.AddDate(0, 0, -29)), lastYear}
 }

@@ -18,9 +18,12 @@ func TestPresets(t *testing.T) {
 		last     string
 		want     string
 	}{
-		{herb.TypeDate, herb.Notation{}, "2024-03-03", "?d%5Bgte%5D=2024-02-26 ?d%5Bgte%5D=2024-02-03 ?d%5Bgte%5D=2024-01-01"},
-		{herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, "03/03/2024", "?d%5Bgte%5D=2024-02-26 ?d%5Bgte%5D=2024-02-03 ?d%5Bgte%5D=2024-01-01"},
-		{herb.TypeDateTime, herb.Notation{}, "2024-03-03T10:00:00Z", "?d%5Bgte%5D=2024-02-26 ?d%5Bgte%5D=2024-02-03 ?d%5Bgte%5D=2024-01-01"},
+		{herb.TypeDate, herb.Notation{}, "2024-03-03",
+			"?d%5Bgte%5D=2024-02-26 ?d%5Bgte%5D=2024-02-03 ?d%5Bgte%5D=2024-01-01"},
+		{herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, "03/03/2024",
+			"?d%5Bgte%5D=2024-02-26 ?d%5Bgte%5D=2024-02-03 ?d%5Bgte%5D=2024-01-01"},
+		{herb.TypeDateTime, herb.Notation{}, "2024-03-03T10:00:00Z",
+			"?d%5Bgte%5D=2024-02-26 ?d%5Bgte%5D=2024-02-03 ?d%5Bgte%5D=2024-01-01"},
 		{herb.TypeDate, herb.Notation{}, "", ""},
 		{herb.TypeNumber, herb.Notation{}, "20240303", ""},
 	} {

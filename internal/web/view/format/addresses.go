@@ -9,7 +9,8 @@ import (
 // without user information, which is used to deceive.
 func IsWebAddress(s string) bool {
 	const maxAddress = 2000
-	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") || len(s) > maxAddress || strings.ContainsAny(s, " \"<>\\^`{|}") {
+	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") || len(s) > maxAddress ||
+		strings.ContainsAny(s, " \"<>\\^`{|}") {
 		return false
 	}
 	u, err := url.Parse(s) // rejects control characters

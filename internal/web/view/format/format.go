@@ -36,7 +36,8 @@ func Age(now, t time.Time) string {
 	for _, u := range []struct {
 		length    time.Duration
 		one, many string
-	}{{365 * day, "year", "years"}, {30 * day, "month", "months"}, {day, "day", "days"}, {time.Hour, "hour", "hours"}, {time.Minute, "minute", "minutes"}} {
+	}{{365 * day, "year", "years"}, {30 * day, "month", "months"}, {day, "day", "days"}, {time.Hour, "hour", "hours"},
+		{time.Minute, "minute", "minutes"}} {
 		if ago >= u.length {
 			return herb.Plural(int(ago/u.length), u.one, u.many) + " ago"
 		}
@@ -51,7 +52,8 @@ func PlainText(s string) string {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == 0xFFFE, r == 0xFFFF: // the last two are not allowed in SVG
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == 0xFFFE, r == 0xFFFF:
+			// the last two are not allowed in SVG
 			return -1
 		}
 		return r
@@ -112,7 +114,8 @@ func Decimals(f *herb.Field, values ...string) int {
 func SplitDecimal(f *herb.Field, s string) (whole, fraction string, ok bool) {
 	whole, fraction, _ = strings.Cut(s, cmp.Or(f.Notation.Decimal, "."))
 	isDigits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
-	if len(s) > maxDigits || !strings.ContainsAny(s, "0123456789") || !isDigits(fraction) || whole != "" && !isDigits(whole[len(whole)-1:]) || strings.ContainsAny(whole, "eE") {
+	if len(s) > maxDigits || !strings.ContainsAny(s, "0123456789") || !isDigits(fraction) || whole != "" &&
+		!isDigits(whole[len(whole)-1:]) || strings.ContainsAny(whole, "eE") {
 		return "", "", false
 	}
 	return whole, fraction, true
@@ -136,7 +139,8 @@ func DecimalPad(fraction string, places int) string {
 func splitNumber(f *herb.Field, s string) (whole, fraction string, ok bool) {
 	whole, fraction, _ = strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
-	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || !text.IsNumber([]byte(strings.TrimPrefix(s, "+"))) || len(s) > maxDigits ||
+	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || !text.IsNumber([]byte(strings.TrimPrefix(s, "+"))) ||
+		len(s) > maxDigits ||
 		strings.ContainsAny(s, "eE") {
 		return "", "", false
 	}
@@ -148,7 +152,8 @@ func splitNumber(f *herb.Field, s string) (whole, fraction string, ok bool) {
 func GroupNumber(f *herb.Field, s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
-	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" || len(s) > maxDigits {
+	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" ||
+		len(s) > maxDigits {
 		return s
 	}
 	return herb.GroupDigits(whole) + s[len(whole):]

@@ -23,8 +23,10 @@ func TestPercent(t *testing.T) {
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"0": "0", "2024": "2,024", "12345": "12,345", "-12345.67": "-12,345.67", "+1234567": "+1,234,567", "57000.50": "57,000.50",
-		"3521418059.923445": "3,521,418,060", "48.783125": "48.7831", "-123456.789": "-123,456.79", "0.000123456789": "0.0001235", "999999.999": "1,000,000.00",
+		"0": "0", "2024": "2,024", "12345": "12,345", "-12345.67": "-12,345.67", "+1234567": "+1,234,567",
+		"57000.50":          "57,000.50",
+		"3521418059.923445": "3,521,418,060", "48.783125": "48.7831", "-123456.789": "-123,456.79",
+		"0.000123456789": "0.0001235", "999999.999": "1,000,000.00",
 		"8.00": "8.00", "1e10000": "1e10000", "": "", "1.234,50": "1.234,50", "--1": "--1", "12:30": "12:30",
 	} {
 		if got := Number(&herb.Field{}, in); got != want {
@@ -45,7 +47,8 @@ func TestNumber(t *testing.T) {
 func TestTime(t *testing.T) {
 	t.Parallel()
 	date := herb.Field{Type: herb.TypeDate}
-	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y", Missing: []string{"NA"}}}
+	european := herb.Field{Type: herb.TypeDate,
+		Notation: herb.Notation{DateFormat: "%d/%m/%Y", Missing: []string{"NA"}}}
 	datetime := herb.Field{Type: herb.TypeDateTime}
 	for _, tt := range []struct {
 		name     string
@@ -74,7 +77,8 @@ func TestAge(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{
-		-time.Hour: "just now", 59 * time.Second: "just now", time.Minute: "1 minute ago", 3 * time.Hour: "3 hours ago", 47 * time.Hour: "1 day ago",
+		-time.Hour: "just now", 59 * time.Second: "just now", time.Minute: "1 minute ago", 3 * time.Hour: "3 hours ago",
+		47 * time.Hour:      "1 day ago",
 		45 * 24 * time.Hour: "1 month ago", 800 * 24 * time.Hour: "2 years ago",
 	} {
 		if got := Age(now, now.Add(-ago)); got != want {

@@ -26,7 +26,8 @@ type Fit struct {
 // those between the percentiles if that enlarges the map considerably.
 //
 // shown is the bounds to show instead; empty: none.
-func NewFit(d *columns.Dataset, p columns.Pair, latitude, longitude Spread, req *query.Request, columns int, shown string) Fit {
+func NewFit(d *columns.Dataset, p columns.Pair, latitude, longitude Spread, req *query.Request, columns int,
+	shown string) Fit {
 	west := westOf(d, p, longitude)
 	q := &query.GridRequest{Request: RequestOf(p, req), X: p.Longitude, Y: p.Latitude, Columns: columns}
 	if p.IsOneField() {
@@ -38,11 +39,14 @@ func NewFit(d *columns.Dataset, p columns.Pair, latitude, longitude Spread, req 
 		q.Rows = max(1, min(columns, int(math.Round(float64(columns)*high/across))))
 		return Fit{Grid: q, West: west}
 	}
-	all := boundsOf([2]float64{longitude.Least, longitude.Greatest}, [2]float64{latitude.Least, latitude.Greatest}, west, longitude.Known && latitude.Known)
-	most := boundsOf([2]float64{longitude.First, longitude.Last}, [2]float64{latitude.First, latitude.Last}, west, longitude.Known && latitude.Known)
+	all := boundsOf([2]float64{longitude.Least, longitude.Greatest}, [2]float64{latitude.Least, latitude.Greatest},
+		west, longitude.Known && latitude.Known)
+	most := boundsOf([2]float64{longitude.First, longitude.Last}, [2]float64{latitude.First, latitude.Last}, west,
+		longitude.Known && latitude.Known)
 	fit := Fit{Grid: q, West: west}
 	isPoint := longitude.First == longitude.Last && latitude.First == latitude.Last
-	if !isPoint && (isEnlarged(all.MaxX-all.MinX, most.MaxX-most.MinX) || isEnlarged(all.MaxY-all.MinY, most.MaxY-most.MinY)) {
+	if !isPoint && (isEnlarged(all.MaxX-all.MinX, most.MaxX-most.MinX) ||
+		isEnlarged(all.MaxY-all.MinY, most.MaxY-most.MinY)) {
 		fit.All = &all
 		fit.setCells(most, columns)
 	} else {
@@ -61,7 +65,8 @@ func (f *Fit) setCells(b query.Bounds, columns int) {
 	cell := math.Max(c*(b.MaxX-b.MinX)/float64(columns), (b.MaxY-b.MinY)/float64(columns/2))
 	across := func(length float64) int { return max(1, int(math.Ceil(length/cell-1e-9))) }
 	q.Columns, q.Rows = across(c*(b.MaxX-b.MinX)), across(b.MaxY-b.MinY)
-	q.Bounds = query.Bounds{MinX: b.MinX, MinY: b.MinY, MaxX: b.MinX + float64(q.Columns)*cell/c, MaxY: b.MinY + float64(q.Rows)*cell}
+	q.Bounds = query.Bounds{MinX: b.MinX, MinY: b.MinY, MaxX: b.MinX + float64(q.Columns)*cell/c,
+		MaxY: b.MinY + float64(q.Rows)*cell}
 }
 
 // Sizes in degrees.

@@ -43,27 +43,32 @@ func TestNewFit(t *testing.T) {
 		{"nothing", maps.Spread{}, maps.Spread{}, world, 144, 72},
 		{"country", evenly(0, 12), evenly(100, 124), query.Bounds{MinX: 98, MinY: -1, MaxX: 126, MaxY: 13}, 144, 72},
 		{"north", evenly(60, 66), evenly(10, 22), query.Bounds{MinX: 9, MinY: 59.5, MaxX: 23, MaxY: 66.5}, 66, 72},
-		{"world from 0 to 360", evenly(-60, 70), evenly(2, 358), query.Bounds{MinX: 0, MinY: -90, MaxX: 360, MaxY: 90}, 144, 72},
+		{"world from 0 to 360", evenly(-60, 70), evenly(2, 358),
+			query.Bounds{MinX: 0, MinY: -90, MaxX: 360, MaxY: 90}, 144, 72},
 		{"Pacific", evenly(0, 12), evenly(170, 194), query.Bounds{MinX: 168, MinY: -1, MaxX: 196, MaxY: 13}, 144, 72},
 		{"both notations", evenly(0, 12), evenly(-165, 354), world, 144, 72},
 		{"both sides of the antimeridian", evenly(-19, -16), evenly(-179.9, 179.9), world, 144, 72},
-		{"antipodes", evenly(-41, 41), evenly(-5, 175), query.Bounds{MinX: -20, MinY: -47.8, MaxX: 180, MaxY: 47.8}, 144, 69},
+		{"antipodes", evenly(-41, 41), evenly(-5, 175),
+			query.Bounds{MinX: -20, MinY: -47.8, MaxX: 180, MaxY: 47.8}, 144, 69},
 		{"poles and antimeridian", evenly(-90, 90), evenly(-180, 180), world, 144, 72},
-		{"one point", evenly(48, 48), evenly(11, 11), query.Bounds{MinX: 10.99, MinY: 47.99, MaxX: 11.01, MaxY: 48.01}, 49, 72},
+		{"one point", evenly(48, 48), evenly(11, 11), query.Bounds{MinX: 10.99, MinY: 47.99, MaxX: 11.01, MaxY: 48.01},
+			49, 72},
 		{"a pole", evenly(90, 90), evenly(0, 0), query.Bounds{MinX: -0.01, MinY: 89.99, MaxX: 0.01, MaxY: 90}, 13, 72},
 		{"beyond numbers", evenly(math.Inf(-1), math.Inf(1)), evenly(0, 1), world, 144, 72},
 		{"not degrees", evenly(4000, 5000), evenly(100, 101), world, 144, 72},
 		{"tall", evenly(0, 24), evenly(100, 100), query.Bounds{MinX: 99.99, MinY: -2, MaxX: 100.387, MaxY: 26}, 1, 72},
 	} {
 		fit := maps.NewFit(columns.Read(d), pair, tt.lat, tt.lon, nil, maps.MapColumns, "")
-		if diff := cmp.Diff(tt.want, fit.Grid.Bounds, cmpopts.EquateApprox(0, 0.4)); diff != "" || fit.Grid.Columns != tt.columns || fit.Grid.Rows != tt.rows {
+		if diff := cmp.Diff(tt.want, fit.Grid.Bounds, cmpopts.EquateApprox(0, 0.4)); diff != "" ||
+			fit.Grid.Columns != tt.columns || fit.Grid.Rows != tt.rows {
 			t.Errorf("%s: %d × %d\n%s", tt.name, fit.Grid.Columns, fit.Grid.Rows, diff)
 		}
 		if fit.All != nil {
 			t.Errorf("%s: the map leaves out rows of %v", tt.name, *fit.All)
 		}
 		b := fit.Grid.Bounds
-		width, height := maps.Stretch(b)*(b.MaxX-b.MinX)/float64(fit.Grid.Columns), (b.MaxY-b.MinY)/float64(fit.Grid.Rows)
+		width, height := maps.Stretch(b)*(b.MaxX-b.MinX)/float64(fit.Grid.Columns),
+			(b.MaxY-b.MinY)/float64(fit.Grid.Rows)
 		if math.Abs(width/height-1) > 0.02 {
 			t.Errorf("%s: the cells are %v × %v on the map", tt.name, width, height)
 		}
@@ -84,7 +89,8 @@ func TestNewFit_outliers(t *testing.T) {
 		least, most, all float64 // latitudes; all is 0 if the map shows all rows
 	}{
 		{"an outlier to the south", berlin(0, 53.3), evenly(12, 14), 51.9, 53.3, -4.4},
-		{"outliers everywhere", berlin(-90, 90), maps.Spread{Known: true, Least: -180, Greatest: 180, First: 12, Last: 14}, 51.9, 53.3, -90},
+		{"outliers everywhere", berlin(-90, 90), maps.Spread{Known: true, Least: -180, Greatest: 180, First: 12,
+			Last: 14}, 51.9, 53.3, -90},
 		{"nearly within", berlin(51.9, 53.4), evenly(12, 14), 51.775, 53.525, 0},
 		{"most at one point", maps.Spread{Known: true, Least: 40, Greatest: 60, First: 50, Last: 50},
 			maps.Spread{Known: true, Least: 0, Greatest: 20, First: 8, Last: 8}, 38.33, 61.67, 0},
@@ -103,8 +109,10 @@ func TestNewFit_outliers(t *testing.T) {
 func TestNewFit_filtered(t *testing.T) {
 	t.Parallel()
 	d := numbers("lat", "lon")
-	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "lat", Min: "-60", Max: "60"}, {Field: "lon", Min: "1", Max: "359"}}}
-	fit := maps.NewFit(columns.Read(d), columns.Read(d).Pairs[0], evenly(-60, 60), evenly(1, 100), nil, maps.MapColumns, "")
+	d.Report = &herb.Report{
+		Columns: []herb.ColumnReport{{Field: "lat", Min: "-60", Max: "60"}, {Field: "lon", Min: "1", Max: "359"}}}
+	fit := maps.NewFit(columns.Read(d), columns.Read(d).Pairs[0], evenly(-60, 60), evenly(1, 100), nil,
+		maps.MapColumns, "")
 	if fit.Grid.Bounds.MinX != 0 || fit.West != 0 {
 		t.Errorf("the map of longitudes up to 100 begins at %v of %v, want 0", fit.Grid.Bounds.MinX, fit.West)
 	}
@@ -135,7 +143,8 @@ func TestNewFit_shown(t *testing.T) {
 func TestStretch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ least, greatest, want float64 }{
-		{-90, 90, 1}, {-10, 10, 1}, {50, 70, 0.5}, {-70, -50, 0.5}, {40, 50, math.Sqrt2 / 2}, {89, 90, 0.0872}, {-90, -89.9, 0.0872}, {30, 150, 0.0872},
+		{-90, 90, 1}, {-10, 10, 1}, {50, 70, 0.5}, {-70, -50, 0.5}, {40, 50, math.Sqrt2 / 2}, {89, 90, 0.0872},
+		{-90, -89.9, 0.0872}, {30, 150, 0.0872},
 	} {
 		if got := maps.Stretch(query.Bounds{MinY: tt.least, MaxY: tt.greatest}); math.Abs(got-tt.want) > 0.0001 {
 			t.Errorf("latitudes from %v to %v: %v, want %v", tt.least, tt.greatest, got, tt.want)

@@ -16,7 +16,8 @@ import (
 // area, or the one that the state names; otherwise the first.
 func PairIndex(s *state.State, pairs []columns.Pair) int {
 	if s.HasArea() {
-		return max(0, slices.IndexFunc(pairs, func(p columns.Pair) bool { return p.Name() == s.Listing.Get(query.ParamCoordinates) }))
+		return max(0, slices.IndexFunc(pairs,
+			func(p columns.Pair) bool { return p.Name() == s.Listing.Get(query.ParamCoordinates) }))
 	}
 	return max(0, slices.IndexFunc(pairs, func(p columns.Pair) bool { return s.Fields[p.Latitude].Name == s.Map }))
 }
@@ -32,31 +33,33 @@ const MapPoints = 25_000
 // 360 if the field has them so, so that filters by a range of longitudes select the rows in that
 // part of the map.
 type Map struct {
-	Pairs      []PairLink
-	X, Y       string                   // names of the fields
-	Notation   herb.CoordinatesNotation // of one field with both
-	Numbers    string                   // how the fields write numbers: JSON of both numberNotations
-	Tip        string                   // what a tip shows of a row: JSON of []tipField
-	Total      int                      // rows that match
-	Located    int                      // rows within the bounds
-	Zoomed     bool                     // the URL has the bounds
-	West       int                      // western end of the world
-	View       string                   // the part that is shown
-	ViewBox    string                   // the same, projected
-	Stretch    float64                  // see Stretch
-	All        string                   // link to the part with all rows; empty: it is shown, or the URL has the bounds
-	Mapped     int                      // rows on the map of all rows, if All is set
-	Center     string                   // where most rows are
-	Fine       bool                     // the part is small enough for the detailed coast
-	Labels     []Place
-	TextSize   float64 // of the labels, in the unit of the SVG
-	In, Out    string  // links that zoom; In is empty at the smallest part
-	Fit        string  // link to the part that the server chooses
-	Transform  string  // from cells to the map
-	Levels     []Level
-	Points     string // URL of the points, empty if there are too many
-	Grid       string // URL of the numbers of rows in cells
-	Range      string // link that filters by a part of the map, see state.RangeHref; empty: one field has both coordinates
+	Pairs     []PairLink
+	X, Y      string                   // names of the fields
+	Notation  herb.CoordinatesNotation // of one field with both
+	Numbers   string                   // how the fields write numbers: JSON of both numberNotations
+	Tip       string                   // what a tip shows of a row: JSON of []tipField
+	Total     int                      // rows that match
+	Located   int                      // rows within the bounds
+	Zoomed    bool                     // the URL has the bounds
+	West      int                      // western end of the world
+	View      string                   // the part that is shown
+	ViewBox   string                   // the same, projected
+	Stretch   float64                  // see Stretch
+	All       string                   // link to the part with all rows; empty: it is shown, or the URL has the bounds
+	Mapped    int                      // rows on the map of all rows, if All is set
+	Center    string                   // where most rows are
+	Fine      bool                     // the part is small enough for the detailed coast
+	Labels    []Place
+	TextSize  float64 // of the labels, in the unit of the SVG
+	In, Out   string  // links that zoom; In is empty at the smallest part
+	Fit       string  // link to the part that the server chooses
+	Transform string  // from cells to the map
+	Levels    []Level
+	Points    string // URL of the points, empty if there are too many
+	Grid      string // URL of the numbers of rows in cells
+	// link that filters by a part of the map, see state.RangeHref; empty: one field has both
+	// coordinates
+	Range      string
 	Box        string // that link in this case, see state.BoxHref
 	Scales     Scales
 	Menus      []ScaleMenu
@@ -106,13 +109,17 @@ func (m *Map) MaxRows() int { return MapPoints }
 
 // NewMap returns the map of a listing with the cells of a grid. base is the path of the dataset's
 // table.
-func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.Grid, scales Scales, base string, places []Place) *Map {
+func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.Grid, scales Scales, base string,
+	places []Place) *Map {
 	q, b := fit.Grid, fit.Grid.Bounds
 	m := &Map{
-		X: s.Fields[pairs[pair].Longitude].Name, Y: s.Fields[pairs[pair].Latitude].Name, Notation: pairs[pair].Notation, Zoomed: s.Bounds != "",
-		Total: grid.Total, Located: grid.Inside, West: int(10 * fit.West), Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid),
+		X: s.Fields[pairs[pair].Longitude].Name, Y: s.Fields[pairs[pair].Latitude].Name, Notation: pairs[pair].Notation,
+		Zoomed: s.Bounds != "",
+		Total:  grid.Total, Located: grid.Inside, West: int(10 * fit.West), Open: -1, PageLength: q.Request.PerPage,
+		Levels: newLevels(grid),
 	}
-	numbers, _ := json.Marshal([]numberNotation{newNotation(&s.Fields[pairs[pair].Longitude]), newNotation(&s.Fields[pairs[pair].Latitude])})
+	numbers, _ := json.Marshal([]numberNotation{newNotation(&s.Fields[pairs[pair].Longitude]),
+		newNotation(&s.Fields[pairs[pair].Latitude])})
 	m.Numbers = string(numbers)
 	for i := range pairs {
 		m.Pairs = append(m.Pairs, newPairLink(s, pairs[i], i == pair))
@@ -149,9 +156,11 @@ func (m *Map) setSources(s *state.State, p columns.Pair, q *query.GridRequest, b
 	rows := s.Listing.Without(query.ParamPage, query.ParamPerPage).WithValue(query.ParamVersion, s.Version)
 	cells, b := rows.Without(query.ParamSort, query.ParamOrder), q.Bounds
 	if p.IsOneField() {
-		cells, m.Box = cells.Without(query.ParamCoordinates).WithValue(query.ParamCoordinates, p.Name()), s.BoxHref(p.Name())
+		cells, m.Box = cells.Without(query.ParamCoordinates).WithValue(query.ParamCoordinates, p.Name()),
+			s.BoxHref(p.Name())
 	} else {
-		cells, m.Range = cells.WithValue(query.ParamX, m.X).WithValue(query.ParamY, m.Y), s.RangeHref(query.OpLte, q.X, q.Y)
+		cells, m.Range = cells.WithValue(query.ParamX, m.X).WithValue(query.ParamY, m.Y),
+			s.RangeHref(query.OpLte, q.X, q.Y)
 	}
 	m.Grid = state.Join(base+"/grid", cells.Encode())
 	m.Call = cells.WithValue(query.ParamBounds, formatNumbers(",", b.MinX, b.MinY, b.MaxX, b.MaxY)).
@@ -172,7 +181,8 @@ func (m *Map) setSources(s *state.State, p columns.Pair, q *query.GridRequest, b
 	}
 	encoded, _ := json.Marshal(tips) // strings
 	m.Tip = string(encoded)
-	if names := strings.Join(fields, ","); strings.Count(names, ",") == len(fields)-1 { // a name with a comma cannot be in a list
+	// a name with a comma cannot be in a list
+	if names := strings.Join(fields, ","); strings.Count(names, ",") == len(fields)-1 {
 		rows = rows.WithValue(query.ParamFields, names)
 	}
 	m.Points = state.Join(base+"/data.ndjson", rows.Encode())

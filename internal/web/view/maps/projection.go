@@ -32,5 +32,6 @@ func viewBox(b query.Bounds) string {
 func cellTransform(q *query.GridRequest) string {
 	b, c := q.Bounds, Stretch(q.Bounds)
 	width, height := (b.MaxX-b.MinX)/float64(q.Columns), (b.MaxY-b.MinY)/float64(q.Rows)
-	return fmt.Sprintf("translate(%s) scale(%s)", formatNumbers(" ", 10*c*b.MinX, -10*b.MinY), formatNumbers(" ", 10*c*width, -10*height))
+	return fmt.Sprintf("translate(%s) scale(%s)", formatNumbers(" ", 10*c*b.MinX, -10*b.MinY),
+		formatNumbers(" ", 10*c*width, -10*height))
 }

@@ -34,7 +34,8 @@ func newScaleBar(b query.Bounds) ScaleBar {
 	}
 	right, bottom := 10*c*b.MaxX-width/50, -10*b.MinY-height/40
 	tick := c * labelSize / scaleOf(b) / 2
-	return ScaleBar{Left: right - length.meters/unitMeters, Right: right, Y: bottom, Tick: bottom - tick, TextY: bottom - 2*tick, Label: length.label}
+	return ScaleBar{Left: right - length.meters/unitMeters, Right: right, Y: bottom, Tick: bottom - tick,
+		TextY: bottom - 2*tick, Label: length.label}
 }
 
 // roundLength is a round length in meters, with its text. It is an array in JSON.

@@ -98,7 +98,8 @@ func ScaleRequest(s *state.State, all *query.Request) *query.FacetRequest {
 	if fields == nil {
 		return nil
 	}
-	return &query.FacetRequest{Request: all, Fields: fields, Top: maxCategories, Buckets: query.MaxBuckets, Scale: query.ScaleAuto}
+	return &query.FacetRequest{Request: all, Fields: fields, Top: maxCategories, Buckets: query.MaxBuckets,
+		Scale: query.ScaleAuto}
 }
 
 // ClassRequest returns the request for what divides the numbers that color the points into classes:
@@ -111,7 +112,8 @@ func ClassRequest(s *state.State, all *query.Request) *query.AggregateRequest {
 	r := &query.AggregateRequest{Request: all, Top: 1}
 	add := func(percent int) {
 		name := "p" + strconv.Itoa(percent) + ":" + s.Color
-		r.Measures = append(r.Measures, query.Measure{Name: name, Kind: query.MeasurePercentile, Percent: percent, Field: i, Divisor: -1})
+		r.Measures = append(r.Measures, query.Measure{Name: name, Kind: query.MeasurePercentile, Percent: percent,
+			Field: i, Divisor: -1})
 	}
 	add(0)
 	for k := 1; k < colorClasses; k++ {
@@ -154,7 +156,8 @@ func newNotation(f *herb.Field) numberNotation {
 
 func newColorScale(d *columns.Dataset, i int, facet query.Facet, classes query.Aggregate) *ColorScale {
 	f := &d.Fields[i]
-	scale := &ColorScale{Field: f.Name, Heading: columns.Heading(*f), Boolean: f.Type == herb.TypeBoolean, Notes: newNotation(f)}
+	scale := &ColorScale{Field: f.Name, Heading: columns.Heading(*f), Boolean: f.Type == herb.TypeBoolean,
+		Notes: newNotation(f)}
 	if f.Type == herb.TypeNumber {
 		scale.setClasses(d, i, classes)
 	} else {
@@ -180,14 +183,16 @@ func (c *ColorScale) setCategories(facet query.Facet) {
 			}
 		}
 		const longest = 40
-		c.Values, c.Keys = append(c.Values, v.Value), append(c.Keys, ColorKey{"s" + strconv.Itoa(classes[i]), herb.Clip(format.PlainText(v.Value), longest)})
+		c.Values, c.Keys = append(c.Values, v.Value),
+			append(c.Keys, ColorKey{"s" + strconv.Itoa(classes[i]), herb.Clip(format.PlainText(v.Value), longest)})
 	}
 	c.Keys = append(c.Keys, ColorKey{"s0", "other"})
 }
 
 // colorNames are the names of colors by their position in plot.Palette.
 var colorNames = map[string]int{
-	"green": 1, "brown": 2, "orange": 2, "blue": 3, "purple": 4, "violet": 4, "yellow": 5, "teal": 6, "cyan": 6, "pink": 7, "red": 7,
+	"green": 1, "brown": 2, "orange": 2, "blue": 3, "purple": 4, "violet": 4, "yellow": 5, "teal": 6, "cyan": 6,
+	"pink": 7, "red": 7,
 }
 
 // setClasses divides numbers into classes of about as many rows, by the response to ClassRequest.
@@ -310,9 +315,13 @@ func newScaleMenus(s *state.State, pairs []columns.Pair) (menus []ScaleMenu) {
 	menu := func(label, param, selected string, isOffered func(i int) bool) {
 		m := ScaleMenu{Label: label, Name: param}
 		for i, f := range s.Fields {
-			isPosition := slices.ContainsFunc(pairs, func(p columns.Pair) bool { return i == p.Latitude || i == p.Longitude })
+			isPosition := slices.ContainsFunc(pairs, func(p columns.Pair) bool {
+				return i == p.Latitude ||
+					i == p.Longitude
+			})
 			if f.Name == selected || len(m.Options) < state.MaxOffered && !isPosition && isOffered(i) {
-				m.Options = append(m.Options, ScaleOption{f.Name, herb.Clip(format.PlainText(columns.Heading(f)), 60), f.Name == selected})
+				m.Options = append(m.Options, ScaleOption{f.Name, herb.Clip(format.PlainText(columns.Heading(f)), 60),
+					f.Name == selected})
 			}
 		}
 		if m.Options != nil {

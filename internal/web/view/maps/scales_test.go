@@ -39,7 +39,8 @@ func scalesOf(t *testing.T, typ herb.Type, values ...string) maps.Scales {
 	}
 	var classes query.Aggregate
 	if q := maps.ClassRequest(s, all); q != nil {
-		if classes, err = source.Aggregate(t.Context(), q); err != nil {
+		classes, err = source.Aggregate(t.Context(), q)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,17 +72,21 @@ func TestNewScales_color(t *testing.T) {
 		values []string
 		want   string
 	}{
-		{"named colors", herb.TypeText, []string{"Green", "Green", "Green", "none", "none", "red", "orange", ""}, "s1 Green, s3 none, s2 orange, s7 red, s0 other, missing empty"},
+		{"named colors", herb.TypeText, []string{"Green", "Green", "Green", "none", "none", "red", "orange", ""},
+			"s1 Green, s3 none, s2 orange, s7 red, s0 other, missing empty"},
 		{"booleans", herb.TypeBoolean, []string{"true", "true", "false"}, "s1 true, s2 false, s0 other, missing empty"},
 		{"distinct values", herb.TypeText, repeat(900, func(i int) string { return fmt.Sprintf("v%03d", i) }),
 			"s1 v000, s2 v001, s3 v002, s4 v003, s5 v004, s6 v005, s7 v006, s0 other, missing empty"},
 		{"no values", herb.TypeText, []string{"", ""}, "s0 other, missing empty"},
-		{"numbers", herb.TypeNumber, repeat(100, func(i int) string { return fmt.Sprint(i) }), "q1 0 – 20, q2 20 – 40, q3 40 – 60, q4 60 – 80, q5 from 80, missing empty"},
+		{"numbers", herb.TypeNumber, repeat(100, func(i int) string { return fmt.Sprint(i) }),
+			"q1 0 – 20, q2 20 – 40, q3 40 – 60, q4 60 – 80, q5 from 80, missing empty"},
 		{"one number", herb.TypeNumber, []string{"7", "7"}, "q1 from 7, missing empty"},
 		{"no numbers", herb.TypeNumber, []string{""}, "q1 any number, missing empty"},
 		{"long numbers", herb.TypeNumber, []string{strings.Repeat("9", 1000), "1"}, "q1 from 1, missing empty"},
-		{"only long numbers", herb.TypeNumber, []string{strings.Repeat("9", 1000), "-" + strings.Repeat("9", 1000)}, "q1 any number, missing empty"},
-		{"ties", herb.TypeNumber, repeat(100, func(i int) string { return fmt.Sprint(max(0, i-50)) }), "q1 0 – 10, q2 10 – 30, q4 from 30, missing empty"},
+		{"only long numbers", herb.TypeNumber, []string{strings.Repeat("9", 1000), "-" + strings.Repeat("9", 1000)},
+			"q1 any number, missing empty"},
+		{"ties", herb.TypeNumber, repeat(100, func(i int) string { return fmt.Sprint(max(0, i-50)) }),
+			"q1 0 – 10, q2 10 – 30, q4 from 30, missing empty"},
 	} {
 		if got := legend(scalesOf(t, tt.typ, tt.values...)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
@@ -104,8 +109,9 @@ func TestNewScales_classes(t *testing.T) {
 		"skewed":   {func(x float64) float64 { return math.Expm1(7*x*x) / 2 }, "[0 0.19 1 6 50]"},
 		"years":    {func(x float64) float64 { return math.Floor(1901 + 124*x) }, "[1900 1927 1950 1977 2000]"},
 		"negative": {func(x float64) float64 { return -1e6 * math.Pow(1-x, 9) }, "[-1e+06 -110000 -10000 -200 -1]"},
-		"tiny":     {func(x float64) float64 { return 1e-9 * (1 + x*x) }, "[1e-09 1.04e-09 1.17e-09 1.38e-09 1.66e-09]"},
-		"huge":     {func(x float64) float64 { return 1e300 * x }, "[0 2e+299 4e+299 6e+299 8e+299]"},
+		"tiny": {func(x float64) float64 { return 1e-9 * (1 + x*x) },
+			"[1e-09 1.04e-09 1.17e-09 1.38e-09 1.66e-09]"},
+		"huge": {func(x float64) float64 { return 1e300 * x }, "[0 2e+299 4e+299 6e+299 8e+299]"},
 	} {
 		values, numbers := make([]string, rows), make([]float64, rows)
 		for i := range values {
@@ -122,7 +128,8 @@ func TestNewScales_classes(t *testing.T) {
 				}
 			}
 		}
-		if fmt.Sprint(breaks) != tt.breaks || len(counts) != 5 || slices.Min(counts)*5 < rows*3/4 || slices.Max(counts)*5 > rows*5/4 {
+		if fmt.Sprint(breaks) != tt.breaks || len(counts) != 5 || slices.Min(counts)*5 < rows*3/4 ||
+			slices.Max(counts)*5 > rows*5/4 {
 			t.Errorf("%s: classes from %v have %v of %d rows, want %s", name, breaks, counts, rows, tt.breaks)
 		}
 	}
@@ -155,12 +162,16 @@ func TestNewScales_size(t *testing.T) {
 				t.Errorf("%s: %s has the radius %v", tt.name, k.Label, k.Radius)
 			}
 		}
-		if got := strings.Join(labels, ", "); tt.labels != "" && (got != tt.labels || size.Low != tt.low || size.High != tt.high) || size.High < size.Low || size.High > 1e29 {
-			t.Errorf("%s: from %v to %v, %s; want %v to %v, %s", tt.name, size.Low, size.High, got, tt.low, tt.high, tt.labels)
+		if got := strings.Join(labels, ", "); tt.labels != "" &&
+			(got != tt.labels || size.Low != tt.low || size.High != tt.high) || size.High < size.Low ||
+			size.High > 1e29 {
+			t.Errorf("%s: from %v to %v, %s; want %v to %v, %s", tt.name, size.Low, size.High, got, tt.low,
+				tt.high, tt.labels)
 		}
 	}
 	for name, values := range map[string][]string{
-		"equal": {"3", "3"}, "none": {""}, "beyond numbers": {strings.Repeat("9", 400), "1"}, "long numbers": {strings.Repeat("9", 1000), "1"},
+		"equal": {"3", "3"}, "none": {""}, "beyond numbers": {strings.Repeat("9", 400), "1"},
+		"long numbers": {strings.Repeat("9", 1000), "1"},
 	} {
 		if s := scalesOf(t, herb.TypeNumber, values...); s.Size != nil && !(s.Size.Low < s.Size.High) {
 			t.Errorf("%s: %+v", name, s.Size)
@@ -180,28 +191,35 @@ func TestNewMap_scales(t *testing.T) {
 		distinct int
 		longest  int
 	}{
-		{"name", herb.TypeText, 1000, 30}, {"lat", herb.TypeNumber, 1000, 5}, {"lon", herb.TypeNumber, 1000, 5}, {"mag", herb.TypeNumber, 50, 3},
-		{"alert", herb.TypeText, 4, 6}, {"year", herb.TypeNumber, 40, 4}, {"notes", herb.TypeText, 900, 2_000_000}, {"day", herb.TypeDate, 300, 10},
+		{"name", herb.TypeText, 1000, 30}, {"lat", herb.TypeNumber, 1000, 5}, {"lon", herb.TypeNumber, 1000, 5},
+		{"mag", herb.TypeNumber, 50, 3},
+		{"alert", herb.TypeText, 4, 6}, {"year", herb.TypeNumber, 40, 4}, {"notes", herb.TypeText, 900, 2_000_000},
+		{"day", herb.TypeDate, 300, 10},
 	} {
 		d.Fields = append(d.Fields, herb.Field{Name: f.name, Type: f.typ, Filterable: true})
 		if d.Report == nil {
 			d.Report = &herb.Report{}
 		}
-		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: f.name, Distinct: f.distinct, Longest: f.longest, Filled: 1000})
+		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: f.name, Distinct: f.distinct,
+			Longest: f.longest, Filled: 1000})
 	}
 	read := columns.Read(d)
-	menus := maps.NewMap(&state.State{Path: "/map", Size: "year", Dataset: read, Fields: d.Fields, Pin: -1}, read.Pairs, 0,
-		maps.NewFit(read, read.Pairs[0], maps.Spread{}, maps.Spread{}, &query.Request{}, maps.MapColumns, ""), query.Grid{}, maps.Scales{}, "", nil).Menus
+	menus := maps.NewMap(&state.State{Path: "/map", Size: "year", Dataset: read, Fields: d.Fields, Pin: -1},
+		read.Pairs, 0,
+		maps.NewFit(read, read.Pairs[0], maps.Spread{}, maps.Spread{}, &query.Request{}, maps.MapColumns, ""),
+		query.Grid{}, maps.Scales{}, "", nil).Menus
 	var got []string
 	for _, m := range menus {
 		for _, o := range m.Options {
 			got = append(got, fmt.Sprint(m.Name, "=", o.Value, o.Selected))
 		}
 	}
-	if want := []string{"_color=magfalse", "_color=alertfalse", "_size=magfalse", "_size=yeartrue"}; !slices.Equal(got, want) {
+	if want := []string{"_color=magfalse", "_color=alertfalse", "_size=magfalse",
+		"_size=yeartrue"}; !slices.Equal(got, want) {
 		t.Errorf("the menus are %q, want %q", got, want)
 	}
-	for name, want := range map[string][2]bool{"notes": {false, false}, "name": {true, false}, "mag": {true, true}, "day": {false, false}} {
+	for name, want := range map[string][2]bool{"notes": {false, false}, "name": {true, false}, "mag": {true, true},
+		"day": {false, false}} {
 		i := herb.FieldIndex(d.Fields, name)
 		if got := [2]bool{read.CanColor(i), read.CanSize(i)}; got != want {
 			t.Errorf("%s: color and size are %v, want %v", name, got, want)

@@ -63,9 +63,11 @@ func (a Axis) WorldRequest(req *query.Request) *query.GridRequest {
 func (a Axis) request(req *query.Request, low, high float64) *query.GridRequest {
 	q := &query.GridRequest{Request: req, X: -1, Y: -1, Columns: 1, Rows: 1}
 	if a == Longitudes {
-		q.Columns, q.Bounds = query.MaxGridSide, query.Bounds{MinX: low, MinY: -worldHeight / 2, MaxX: high, MaxY: worldHeight / 2}
+		q.Columns, q.Bounds = query.MaxGridSide, query.Bounds{MinX: low, MinY: -worldHeight / 2, MaxX: high,
+			MaxY: worldHeight / 2}
 	} else {
-		q.Rows, q.Bounds = query.MaxGridSide, query.Bounds{MinX: -worldWidth / 2, MinY: low, MaxX: worldWidth / 2, MaxY: high}
+		q.Rows, q.Bounds = query.MaxGridSide,
+			query.Bounds{MinX: -worldWidth / 2, MinY: low, MaxX: worldWidth / 2, MaxY: high}
 	}
 	return q
 }

@@ -41,7 +41,8 @@ func TestNewPositionSpread(t *testing.T) {
 		var coordinates [2][]float64
 		for i := range 1000 {
 			y, x := value(i)
-			coordinates[maps.Latitudes], coordinates[maps.Longitudes] = append(coordinates[maps.Latitudes], y), append(coordinates[maps.Longitudes], x)
+			coordinates[maps.Latitudes], coordinates[maps.Longitudes] = append(coordinates[maps.Latitudes], y),
+				append(coordinates[maps.Longitudes], x)
 			records = append(records, herb.Record{fmt.Sprintf("%.7f,%.7f", y, x)})
 		}
 		source := listtest.NewOracle(fields, append(records, herb.Record{""}))
@@ -67,8 +68,10 @@ func TestNewPositionSpread(t *testing.T) {
 			}
 			want := exactSpread(coordinates[axis])
 			tolerance := (want.Greatest-want.Least)/100 + 1e-5
-			if !got.Known || got.Least > want.Least || got.Greatest < want.Greatest || want.Least-got.Least > tolerance || got.Greatest-want.Greatest > tolerance ||
-				got.First > want.First || got.Last < want.Last || want.First-got.First > tolerance || got.Last-want.Last > tolerance || requests > 4 {
+			if !got.Known || got.Least > want.Least || got.Greatest < want.Greatest ||
+				want.Least-got.Least > tolerance || got.Greatest-want.Greatest > tolerance ||
+				got.First > want.First || got.Last < want.Last || want.First-got.First > tolerance ||
+				got.Last-want.Last > tolerance || requests > 4 {
 				t.Errorf("%s, axis %d: %+v after %d requests, want %+v", name, axis, got, requests, want)
 			}
 		}
@@ -79,13 +82,19 @@ func TestNewPositionSpread(t *testing.T) {
 // values.
 func TestNewSpread(t *testing.T) {
 	t.Parallel()
-	field := herb.Field{Name: "lat", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Missing: []string{"NaN"}}}
+	field := herb.Field{Name: "lat", Type: herb.TypeNumber, Filterable: true,
+		Notation: herb.Notation{Missing: []string{"NaN"}}}
 	for name, value := range map[string]func(i int) string{
-		"even":          func(i int) string { return fmt.Sprintf("%d.5", i%90) },
-		"two outliers":  func(i int) string { return map[bool]string{true: "-89", false: fmt.Sprintf("52.%03d", i)}[i < 2] },
-		"many outliers": func(i int) string { return map[bool]string{true: "-89", false: fmt.Sprintf("52.%03d", i)}[i < 400] },
+		"even": func(i int) string { return fmt.Sprintf("%d.5", i%90) },
+		"two outliers": func(i int) string {
+			return map[bool]string{true: "-89", false: fmt.Sprintf("52.%03d", i)}[i < 2]
+		},
+		"many outliers": func(i int) string {
+			return map[bool]string{true: "-89", false: fmt.Sprintf("52.%03d", i)}[i < 400]
+		},
 		"both ends": func(i int) string {
-			return map[int]string{1: "-90", 2: "90", 3: "", 4: "NaN"}[i] + map[bool]string{true: fmt.Sprintf("12.%03d", i)}[i > 4]
+			return map[int]string{1: "-90", 2: "90", 3: "",
+				4: "NaN"}[i] + map[bool]string{true: fmt.Sprintf("12.%03d", i)}[i > 4]
 		},
 		"equal": func(int) string { return "48.1" },
 		"few":   func(i int) string { return map[bool]string{true: fmt.Sprint(i)}[i < 3] },
@@ -108,7 +117,8 @@ func TestNewSpread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := source.Facets(t.Context(), &query.FacetRequest{Request: req, Fields: []int{0}, Buckets: query.MaxBuckets})
+		found, err := source.Facets(t.Context(),
+			&query.FacetRequest{Request: req, Fields: []int{0}, Buckets: query.MaxBuckets})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +137,8 @@ func TestNewSpread(t *testing.T) {
 			continue
 		}
 		tolerance := (want.Last - want.First) / 50
-		if got.Known != want.Known || got.Least != want.Least || got.Greatest != want.Greatest || got.First > want.First || got.Last < want.Last ||
+		if got.Known != want.Known || got.Least != want.Least || got.Greatest != want.Greatest ||
+			got.First > want.First || got.Last < want.Last ||
 			want.First-got.First > tolerance || got.Last-want.Last > tolerance {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}

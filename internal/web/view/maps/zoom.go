@@ -20,7 +20,8 @@ func centerOf(q *query.GridRequest, cells []query.Cell) []float64 {
 	median := func(counts []int, low, high float64) float64 {
 		sum := 0
 		for i, n := range counts {
-			if sum += n; 2*sum >= total && n > 0 {
+			sum += n
+			if 2*sum >= total && n > 0 {
 				return low + (high-low)*(float64(i)+.5)/float64(len(counts))
 			}
 		}
@@ -40,7 +41,8 @@ func (m *Map) setZoom(s *state.State, b query.Bounds) {
 		}
 		x, y := (b.MinX+b.MaxX)/2, (b.MinY+b.MaxY)/2
 		other := *s
-		other.Bounds = formatBounds(query.Bounds{MinX: x - width/2, MinY: y - height/2, MaxX: x + width/2, MaxY: y + height/2})
+		other.Bounds = formatBounds(query.Bounds{MinX: x - width/2, MinY: y - height/2, MaxX: x + width/2,
+			MaxY: y + height/2})
 		return other.Href(s.Listing)
 	}
 	whole := *s

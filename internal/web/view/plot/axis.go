@@ -150,7 +150,8 @@ func (a *axis) labels(importance, every int) (labels []axisLabel, fits bool) {
 		if g.importance < importance {
 			continue
 		}
-		if seen++; (seen-1)%every != 0 {
+		seen++
+		if (seen-1)%every != 0 {
 			continue
 		}
 		at := min(max(g.x, a.low+g.width/2), a.high-g.width/2)

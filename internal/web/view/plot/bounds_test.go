@@ -14,7 +14,8 @@ import (
 // extremes returns numbers at the edges of floating point.
 func extremes() []float64 {
 	positive := []float64{
-		math.SmallestNonzeroFloat64, 1e-308, 1e-300, 1e-9, 0.1, 1, 1e9, 2e15, 1 << 53, 1234567890123456789, 1e18, 1e19, 1e100, 1e300, 1e307, 1e308, math.MaxFloat64,
+		math.SmallestNonzeroFloat64, 1e-308, 1e-300, 1e-9, 0.1, 1, 1e9, 2e15, 1 << 53, 1234567890123456789, 1e18, 1e19,
+		1e100, 1e300, 1e307, 1e308, math.MaxFloat64,
 	}
 	all := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1)}
 	for _, x := range positive {

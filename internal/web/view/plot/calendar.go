@@ -11,7 +11,8 @@ type tickLevel struct{ months, days, hours int }
 // tickLevels returns the distances between ticks, the shortest first. Seven days are a week, which
 // begins on Monday.
 func tickLevels() []tickLevel {
-	levels := []tickLevel{{hours: 1}, {hours: 3}, {hours: 6}, {hours: 12}, {days: 1}, {days: 7}, {months: 1}, {months: 3}}
+	levels := []tickLevel{{hours: 1}, {hours: 3}, {hours: 6}, {hours: 12}, {days: 1}, {days: 7}, {months: 1},
+		{months: 3}}
 	for _, years := range []int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000} {
 		levels = append(levels, tickLevel{months: 12 * years})
 	}

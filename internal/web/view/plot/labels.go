@@ -15,7 +15,8 @@ const maxMeasured = 1_000
 func TextWidth(s string, size float64) float64 {
 	em, n := 0.0, 0
 	for _, r := range s {
-		if n++; n > maxMeasured {
+		n++
+		if n > maxMeasured {
 			break
 		}
 		em += charWidth(r)
@@ -28,11 +29,13 @@ func charWidth(r rune) float64 {
 	switch {
 	case unicode.Is(unicode.Mn, r):
 		return 0
-	case r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x1F000):
+	case r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) ||
+		r >= 0x1F000):
 		return 1.05
 	case r == 'm' || r == 'w' || r == 'M' || r == 'W' || r == '@' || r == '%' || r == '—' || r == '…':
 		return 0.92
-	case r == 'i' || r == 'l' || r == 'j' || r == 'I' || r == '.' || r == ',' || r == ':' || r == '\'' || r == ' ' || r == '|':
+	case r == 'i' || r == 'l' || r == 'j' || r == 'I' || r == '.' || r == ',' || r == ':' || r == '\'' ||
+		r == ' ' || r == '|':
 		return 0.34
 	case unicode.IsUpper(r):
 		return 0.74
@@ -47,7 +50,8 @@ func Clip(s string, size, width float64) string {
 		if n <= 1 || (em+charWidth('…'))*size <= width {
 			end = i
 		}
-		if n++; n > maxMeasured || n > 1 && em*size > width {
+		n++
+		if n > maxMeasured || n > 1 && em*size > width {
 			return s[:end] + "…"
 		}
 		em += charWidth(r)
@@ -78,7 +82,8 @@ func Wrap(s string, size, width float64, most int) (lines []string) {
 			head := headOf(word, size, width)
 			lines, word = append(lines, word[:head]), word[head:]
 		}
-		if line = word; len(lines) == most {
+		line = word
+		if len(lines) == most {
 			break
 		}
 	}
@@ -96,7 +101,8 @@ func Wrap(s string, size, width float64, most int) (lines []string) {
 func headOf(s string, size, width float64) int {
 	em := 0.0
 	for i, r := range s {
-		if em += charWidth(r); i > 0 && em*size > width {
+		em += charWidth(r)
+		if i > 0 && em*size > width {
 			return i
 		}
 	}

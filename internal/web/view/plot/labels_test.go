@@ -15,7 +15,8 @@ func TestWrap(t *testing.T) {
 	const size, width = 10, 62 // ten characters of ASCII
 	for text, want := range map[string][]string{
 		"": nil, "one": {"one"}, "one two four": {"one two", "four"},
-		"one abcdeabcdeabcde x": {"one", "abcdeabcde", "abcde x"}, "one2 two2 one2 two2 one2 two2 one2": {"one2 two2", "one2 two2", "one2 two…"},
+		"one abcdeabcdeabcde x":               {"one", "abcdeabcde", "abcde x"},
+		"one2 two2 one2 two2 one2 two2 one2":  {"one2 two2", "one2 two2", "one2 two…"},
 		"a " + strings.Repeat("x", 3_000_000): {"a", "xxxxxxxxxx", "xxxxxxxx…"},
 	} {
 		got := plot.Wrap(text, size, width, 3)

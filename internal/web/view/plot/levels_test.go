@@ -54,7 +54,8 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%s: the end has the color %s", tt.name, got)
 		}
 	}
-	if l := newLevels(-10, 10); l.classOf(Cell{Known: true}) == noneClass || newLevels(0, 10).classOf(Cell{Known: true}) != noneClass {
+	if l := newLevels(-10, 10); l.classOf(Cell{Known: true}) == noneClass ||
+		newLevels(0, 10).classOf(Cell{Known: true}) != noneClass {
 		t.Error("zero among negative numbers is a value; of others it is none")
 	}
 }
@@ -64,7 +65,8 @@ func TestLevels(t *testing.T) {
 func TestLegend(t *testing.T) {
 	t.Parallel()
 	d := Data{Groups: []Group{{Label: "a"}, {Label: "b"}}, Series: []Series{
-		{Name: "x", Cells: []Cell{{Value: 3, Known: true}, {Value: 55, Known: true}}}, {Name: "y", Cells: []Cell{{Value: 97, Known: true}, {}}},
+		{Name: "x", Cells: []Cell{{Value: 3, Known: true}, {Value: 55, Known: true}}},
+		{Name: "y", Cells: []Cell{{Value: 97, Known: true}, {}}},
 	}, FromZero: true, Unit: "kg"}
 	for _, width := range []float64{140, 336, 1000} {
 		f := Draw(Heat, d, width)
@@ -88,7 +90,8 @@ func TestLegend(t *testing.T) {
 				t.Errorf("%q is at %v of %v", text.Text, text.X, width)
 			}
 		}
-		if got, want := strings.Join(ends, ","), "100 kg,80,60,40,20,0,none"; width > 140 && got != strings.ReplaceAll(want, " ", "\u00a0") {
+		if got, want := strings.Join(ends, ","), "100 kg,80,60,40,20,0,none"; width > 140 &&
+			got != strings.ReplaceAll(want, " ", "\u00a0") {
 			t.Errorf("at %v, the legend names %s, want %s", width, got, want)
 		}
 	}

@@ -87,7 +87,8 @@ func (f *Figure) row(d Data, g, i int, zero, end, y, height float64) {
 	at, text := math.Max(zero, end)+7, c.Text
 	f.text(at, y+height/2+4, "start", "value", text)
 	if g == 0 && len(d.Series) > 1 {
-		f.text(at+TextWidth(text, nameSize)+6, y+height/2+4, "start", "name "+className(d, i), Clip(s.Name, nameSize, f.nameWidth(d)))
+		f.text(at+TextWidth(text, nameSize)+6, y+height/2+4, "start", "name "+className(d, i),
+			Clip(s.Name, nameSize, f.nameWidth(d)))
 	}
 	f.hit(d, g, g, i, rectangle(0, y, f.Width, height))
 }
@@ -110,7 +111,8 @@ func (f *Figure) namesAbove(d Data, wanted []float64, low, y float64) {
 	for i := range wanted {
 		texts[i] = d.Series[i].Name
 	}
-	if measure(); sum > f.Width-low {
+	measure()
+	if sum > f.Width-low {
 		for i := range texts {
 			texts[i] = Clip(texts[i], nameSize, width-12)
 		}
@@ -224,7 +226,8 @@ func Small(kind Kind, d Data) Figure {
 		for i, s := range slices.Backward(d.Series) { // the largest is above the others
 			path, move := "", "M"
 			for g, c := range s.Cells {
-				if move = "L"; g == 0 || !s.Cells[g-1].Known {
+				move = "L"
+				if g == 0 || !s.Cells[g-1].Known {
 					move = "M"
 				}
 				if c.Known {
@@ -237,7 +240,8 @@ func Small(kind Kind, d Data) Figure {
 		w := width / float64(len(cells))
 		for g, c := range cells {
 			if c.Known {
-				f.shape("box s1", rectangle(w*float64(g), math.Min(y.at(c.Value), y.at(0)), w*0.85, math.Abs(y.at(c.Value)-y.at(0))))
+				f.shape("box s1", rectangle(w*float64(g), math.Min(y.at(c.Value), y.at(0)), w*0.85,
+					math.Abs(y.at(c.Value)-y.at(0))))
 			}
 		}
 	default:

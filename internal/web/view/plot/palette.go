@@ -12,7 +12,8 @@ type Color struct{ Light, Dark string }
 // others.
 func Palette() []Color {
 	return []Color{
-		{"#6d766f", "#8a958d"}, {"#1f7a4d", "#5fd39a"}, {"#a34a14", "#f0a56b"}, {"#2a65a8", "#7db4ee"}, {"#84479a", "#cf9be0"},
+		{"#6d766f", "#8a958d"}, {"#1f7a4d", "#5fd39a"}, {"#a34a14", "#f0a56b"}, {"#2a65a8", "#7db4ee"},
+		{"#84479a", "#cf9be0"},
 		{"#7d6110", "#e2c15f"}, {"#0f7280", "#63cbd8"}, {"#b0325e", "#f395b4"}, {"#55606b", "#aab6c2"},
 	}
 }

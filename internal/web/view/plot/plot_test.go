@@ -22,9 +22,12 @@ func TestTicks(t *testing.T) {
 		count     int
 		want      string
 	}{
-		{0, 740, 4, "0 200 400 600 800"}, {0, 27, 4, "0 10 20 30"}, {0, 1, 5, "0 0.2 0.4 0.6 0.8 1.0"}, {0, 0, 4, "0 0.5 1.0"},
-		{-12, 31, 4, "−20 0 20 40"}, {0, 6356, 4, "0 2,000 4,000 6,000 8,000"}, {0, 84_000, 4, "0 50\u00a0k 100\u00a0k"}, {0, 3_200_000, 4, "0 1\u00a0M 2\u00a0M 3\u00a0M 4\u00a0M"},
-		{1003, 1021, 4, "1,000 1,005 1,010 1,015 1,020 1,025"}, {0, 0.0031, 4, "0 0.001 0.002 0.003 0.004"}, {0, 2.4e9, 4, "0 1\u00a0B 2\u00a0B 3\u00a0B"},
+		{0, 740, 4, "0 200 400 600 800"}, {0, 27, 4, "0 10 20 30"}, {0, 1, 5, "0 0.2 0.4 0.6 0.8 1.0"},
+		{0, 0, 4, "0 0.5 1.0"},
+		{-12, 31, 4, "−20 0 20 40"}, {0, 6356, 4, "0 2,000 4,000 6,000 8,000"},
+		{0, 84_000, 4, "0 50\u00a0k 100\u00a0k"}, {0, 3_200_000, 4, "0 1\u00a0M 2\u00a0M 3\u00a0M 4\u00a0M"},
+		{1003, 1021, 4, "1,000 1,005 1,010 1,015 1,020 1,025"}, {0, 0.0031, 4, "0 0.001 0.002 0.003 0.004"},
+		{0, 2.4e9, 4, "0 1\u00a0B 2\u00a0B 3\u00a0B"},
 	} {
 		ticks := plot.Ticks(tt.low, tt.high, tt.count)
 		if got := strings.Join(plot.FormatTicks(ticks), " "); got != tt.want {
@@ -38,7 +41,8 @@ func TestTicks(t *testing.T) {
 
 func TestWithUnit(t *testing.T) {
 	t.Parallel()
-	for _, tt := range [][3]string{{"5", "", "5"}, {"5", "€", "5\u00a0€"}, {"-5", "$", "-$5"}, {"5", "$", "$5"}, {"5", "%", "5%"}} {
+	for _, tt := range [][3]string{{"5", "", "5"}, {"5", "€", "5\u00a0€"}, {"-5", "$", "-$5"}, {"5", "$", "$5"},
+		{"5", "%", "5%"}} {
 		if got := plot.WithUnit(tt[0], tt[1]); got != tt[2] {
 			t.Errorf("%v: %q", tt, got)
 		}
@@ -49,7 +53,8 @@ func TestWithUnit(t *testing.T) {
 // order.
 func TestSpread(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]float64{30, 10, 50}, plot.Spread([]float64{30, 10, 50}, []float64{10, 10, 10}, 0, 100)); diff != "" {
+	if diff := cmp.Diff([]float64{30, 10, 50}, plot.Spread([]float64{30, 10, 50}, []float64{10, 10, 10}, 0,
+		100)); diff != "" {
 		t.Errorf("labels moved without need (-want +got)\n%s", diff)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -84,7 +89,8 @@ func TestClip(t *testing.T) {
 		text  string
 		width float64
 		want  string
-	}{{"shrub", 100, "shrub"}, {"a very long name of a category", 80, "a very lo…"}, {"日本語の名前", 30, "日…"}, {"x", 0, "x…"}} {
+	}{{"shrub", 100, "shrub"}, {"a very long name of a category", 80, "a very lo…"}, {"日本語の名前", 30, "日…"},
+		{"x", 0, "x…"}} {
 		if got := plot.Clip(tt.text, 13, tt.width); got != tt.want {
 			t.Errorf("%s in %v: %q, want %q", tt.text, tt.width, got, tt.want)
 		}
@@ -103,7 +109,8 @@ func example(groups, series int, intervals bool) plot.Data {
 			label = fmt.Sprint(1900 + g)
 		}
 		d.Groups = append(d.Groups, plot.Group{
-			Label: label, Importance: b2i(g%10 == 0) + b2i(g%50 == 0), At: float64(g), Next: float64(g + 1), Total: "1,234.50 €",
+			Label: label, Importance: b2i(g%10 == 0) + b2i(g%50 == 0), At: float64(g), Next: float64(g + 1),
+			Total: "1,234.50 €",
 		})
 	}
 	for s := range series {
@@ -167,19 +174,26 @@ func TestAxis_calendar(t *testing.T) {
 		want     string
 	}{
 		{day(2006, 1, 3), day(2026, 4, 17), func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }, 1000,
-			"2007 | 2008 | 2009 | 2010 | 2011 | 2012 | 2013 | 2014 | 2015 | 2016 | 2017 | 2018 | 2019 | 2020 | 2021 | 2022 | 2023 | 2024 | 2025 | 2026"},
-		{day(2006, 1, 3), day(2026, 4, 17), func(t time.Time) time.Time { return t.AddDate(0, 0, 3) }, 340, "2010 | 2015 | 2020 | 2025"},
+			"2007 | 2008 | 2009 | 2010 | 2011 | 2012 | 2013 | 2014 | 2015 | 2016 | 2017 | 2018 | 2019 | 2020 | 2021 " +
+				"| 2022 | 2023 | 2024 | 2025 | 2026"},
+		{day(2006, 1, 3), day(2026, 4, 17), func(t time.Time) time.Time { return t.AddDate(0, 0, 3) }, 340,
+			"2010 | 2015 | 2020 | 2025"},
 		{day(2023, 1, 1), day(2025, 12, 1), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }, 1000,
 			"Jan 2023 | Apr | Jul | Oct | Jan 2024 | Apr | Jul | Oct | Jan 2025 | Apr | Jul | Oct"},
-		{day(2023, 11, 1), day(2024, 3, 1), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }, 1000, "Nov 2023 | Dec | Jan 2024 | Feb | Mar"},
-		{day(2023, 12, 20), day(2024, 1, 20), func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }, 700, "25 Dec 2023 | 1 Jan 2024 | 8 Jan | 15 Jan"},
-		{day(2016, 1, 1), day(2016, 10, 1), func(t time.Time) time.Time { return t.AddDate(0, 3, 0) }, 1000, "Q1 2016 | Q2 | Q3 | Q4"},
+		{day(2023, 11, 1), day(2024, 3, 1), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }, 1000,
+			"Nov 2023 | Dec | Jan 2024 | Feb | Mar"},
+		{day(2023, 12, 20), day(2024, 1, 20), func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }, 700,
+			"25 Dec 2023 | 1 Jan 2024 | 8 Jan | 15 Jan"},
+		{day(2016, 1, 1), day(2016, 10, 1), func(t time.Time) time.Time { return t.AddDate(0, 3, 0) }, 1000,
+			"Q1 2016 | Q2 | Q3 | Q4"},
 		{day(2016, 1, 1), day(2016, 1, 1), func(t time.Time) time.Time { return t.AddDate(0, 3, 0) }, 340, "Q1 2016"},
-		{day(2024, 2, 29), day(2024, 3, 1), func(t time.Time) time.Time { return t.Add(time.Hour) }, 700, "29 Feb 2024 | 03:00 | 06:00 | 09:00 | 12:00 | 15:00 | 18:00 | 21:00 | 1 Mar"},
+		{day(2024, 2, 29), day(2024, 3, 1), func(t time.Time) time.Time { return t.Add(time.Hour) }, 700,
+			"29 Feb 2024 | 03:00 | 06:00 | 09:00 | 12:00 | 15:00 | 18:00 | 21:00 | 1 Mar"},
 	} {
 		d := plot.Data{Intervals: true, FromZero: true, Axis: plot.Axis{Zone: time.UTC}, Series: make([]plot.Series, 1)}
 		for at := tt.from; !at.After(tt.to); at = tt.next(at) {
-			d.Groups = append(d.Groups, plot.Group{Label: "?", At: float64(at.Unix()), Next: float64(tt.next(at).Unix())})
+			d.Groups = append(d.Groups,
+				plot.Group{Label: "?", At: float64(at.Unix()), Next: float64(tt.next(at).Unix())})
 			d.Series[0].Cells = append(d.Series[0].Cells, plot.Cell{Value: 1, Known: true})
 		}
 		if got := labelsBelow(plot.Draw(plot.Lines, d, tt.width)); got != tt.want {
@@ -198,10 +212,14 @@ func TestAxis_numbers(t *testing.T) {
 		plain       bool
 		want        string
 	}{
-		{0, 5, 8, false, "0 | 5 | 10 | 15 | 20 | 25 | 30 | 35 | 40"}, {-14, 7, 4, false, "−14 | −7 | 0 | 7 | 14"}, {0, 7, 60, false, "0 | 70 | 140 | 210 | 280 | 350 | 420"},
-		{1990, 1, 4, true, "1990 | 1991 | 1992 | 1993"}, {1900, 1, 120, true, "1900 | 1920 | 1940 | 1960 | 1980 | 2000 | 2020"}, {0, 1e12, 4, false, "0 | 1\u00a0T | 2\u00a0T | 3\u00a0T | 4\u00a0T"},
+		{0, 5, 8, false, "0 | 5 | 10 | 15 | 20 | 25 | 30 | 35 | 40"}, {-14, 7, 4, false, "−14 | −7 | 0 | 7 | 14"},
+		{0, 7, 60, false, "0 | 70 | 140 | 210 | 280 | 350 | 420"},
+		{1990, 1, 4, true, "1990 | 1991 | 1992 | 1993"},
+		{1900, 1, 120, true, "1900 | 1920 | 1940 | 1960 | 1980 | 2000 | 2020"},
+		{0, 1e12, 4, false, "0 | 1\u00a0T | 2\u00a0T | 3\u00a0T | 4\u00a0T"},
 	} {
-		d := plot.Data{Intervals: true, FromZero: true, Mark: mark, Axis: plot.Axis{Width: tt.width, Plain: tt.plain}, Series: make([]plot.Series, 1)}
+		d := plot.Data{Intervals: true, FromZero: true, Mark: mark, Axis: plot.Axis{Width: tt.width, Plain: tt.plain},
+			Series: make([]plot.Series, 1)}
 		for i := range tt.count {
 			at := tt.from + float64(i)*tt.width
 			d.Groups = append(d.Groups, plot.Group{Label: "?", At: at, Next: at + tt.width})
@@ -216,7 +234,9 @@ func TestAxis_numbers(t *testing.T) {
 			edges[strings.Fields(h.Path)[0]] = true // M and the left edge
 		}
 		for _, text := range f.Texts {
-			if v, err := strconv.Atoi(text.Text); text.Anchor == "middle" && err == nil && v < int(tt.from)+tt.count*int(tt.width) && v > int(tt.from) && !tt.plain && !edges["M"+fmt.Sprint(text.X)] {
+			if v, err := strconv.Atoi(text.Text); text.Anchor == "middle" && err == nil &&
+				v < int(tt.from)+tt.count*int(tt.width) && v > int(tt.from) && !tt.plain &&
+				!edges["M"+fmt.Sprint(text.X)] {
 				t.Errorf("the tick %s at %v is not at an edge: %v", text.Text, text.X, edges)
 			}
 		}
@@ -295,13 +315,15 @@ func TestLines(t *testing.T) {
 		moves   int // starts of lines
 		dots    int
 	}{
-		{at(0, 1, 2, 3), -1, 1, 0}, {at(0, 1, 2, 3), 2, 1, 1}, {at(0, 1, 5, 6), -1, 2, 0}, {at(0), -1, 0, 1}, {at(0, 1, 2, 3), 0, 1, 0},
+		{at(0, 1, 2, 3), -1, 1, 0}, {at(0, 1, 2, 3), 2, 1, 1}, {at(0, 1, 5, 6), -1, 2, 0}, {at(0), -1, 0, 1},
+		{at(0, 1, 2, 3), 0, 1, 0},
 	} {
 		cells := make([]plot.Cell, len(tt.groups))
 		for i := range cells {
 			cells[i] = plot.Cell{Value: float64(i), Known: i != tt.missing}
 		}
-		f := plot.Draw(plot.Lines, plot.Data{Groups: tt.groups, Intervals: true, Gaps: true, Series: []plot.Series{{Cells: cells}}}, 500)
+		f := plot.Draw(plot.Lines, plot.Data{Groups: tt.groups, Intervals: true, Gaps: true,
+			Series: []plot.Series{{Cells: cells}}}, 500)
 		moves, dots := 0, 0
 		for _, s := range f.Shapes {
 			if strings.HasPrefix(s.Class, "curve dot") {
@@ -311,7 +333,8 @@ func TestLines(t *testing.T) {
 			}
 		}
 		if moves != tt.moves || dots != tt.dots {
-			t.Errorf("%v without %d: %d lines and %d dots, want %d and %d", tt.groups, tt.missing, moves, dots, tt.moves, tt.dots)
+			t.Errorf("%v without %d: %d lines and %d dots, want %d and %d", tt.groups, tt.missing, moves, dots,
+				tt.moves, tt.dots)
 		}
 	}
 }
@@ -329,7 +352,9 @@ func TestScale(t *testing.T) {
 	if got := first(); got != "0" {
 		t.Errorf("the scale begins at %s", got)
 	}
-	negative := plot.Data{Groups: d.Groups, FromZero: true, Series: []plot.Series{{Cells: []plot.Cell{{Value: -5, Known: true, Text: "-5"}, {Value: 5, Known: true, Text: "5"}}}}}
+	negative := plot.Data{Groups: d.Groups, FromZero: true,
+		Series: []plot.Series{{Cells: []plot.Cell{{Value: -5, Known: true, Text: "-5"},
+			{Value: 5, Known: true, Text: "5"}}}}}
 	f := plot.Draw(plot.Bars, negative, 500)
 	if f.Shapes[0].Path == f.Shapes[1].Path || strings.Contains(fmt.Sprint(f.Shapes), "NaN") {
 		t.Errorf("bars of negative values: %v", f.Shapes)

@@ -93,7 +93,8 @@ func FormatTicks(ticks []float64) []string {
 	}
 	labels := make([]string, len(ticks))
 	for i, t := range ticks {
-		if labels[i] = strconv.FormatFloat(t/divisor+0, 'f', min(places, maxPlaces), 64); t == 0 {
+		labels[i] = strconv.FormatFloat(t/divisor+0, 'f', min(places, maxPlaces), 64)
+		if t == 0 {
 			labels[i] = "0"
 			continue
 		}

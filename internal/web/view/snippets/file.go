@@ -38,7 +38,8 @@ func (f *File) SetColumns(fields []herb.Field, types []typed.Column, selected []
 			continue
 		}
 		switch {
-		case fields[i].Type == herb.TypeNumber && (t.Kind == typed.Int64 || t.Kind == typed.Decimal && t.Precision <= doubleDigits):
+		case fields[i].Type == herb.TypeNumber &&
+			(t.Kind == typed.Int64 || t.Kind == typed.Decimal && t.Precision <= doubleDigits):
 			f.Numbers = append(f.Numbers, fields[i].Name)
 		case t.Kind == typed.Date:
 			f.Dates = append(f.Dates, fields[i].Name)
@@ -60,12 +61,14 @@ func (f File) File() string {
 // Files returns programs that read a file as a table. A Parquet file has types, so they convert
 // nothing.
 func Files(f File) []Snippet {
-	table, sheets := "-csv", Snippet{"Google Sheets", "Enter the formula into the first cell of an empty sheet.", program("sheets", f)}
+	table, sheets := "-csv", Snippet{"Google Sheets", "Enter the formula into the first cell of an empty sheet.",
+		program("sheets", f)}
 	if f.Parquet != "" {
 		table = "-parquet"
 	}
 	if f.Locked {
-		sheets.Note = "In Extensions > Apps Script, store the key as the script property HERBARIUM_KEY, then run the function."
+		sheets.Note = "In Extensions > Apps Script, store the key as the script property HERBARIUM_KEY, then run the " +
+			"function."
 		sheets.Code = program("appsscript", f)
 	}
 	query := program("powerquery", f)

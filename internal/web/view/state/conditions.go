@@ -55,7 +55,8 @@ func DescribeArea(p query.Param) (heading string, c Condition, ok bool) {
 	numbers := strings.Split(p.Value, ",")
 	switch {
 	case p.Name == query.ParamBox && len(numbers) == 4:
-		return "Area", newCondition("is", "longitudes "+numbers[0]+" – "+numbers[2]+", latitudes "+numbers[1]+" – "+numbers[3]), true
+		return "Area", newCondition("is", "longitudes "+numbers[0]+" – "+numbers[2]+", latitudes "+numbers[1]+" – "+
+			numbers[3]), true
 	case p.Name == query.ParamNear && len(numbers) == 3:
 		return "Area", newCondition("is within", formatMeters(numbers[2])+" of "+numbers[0]+", "+numbers[1]), true
 	}
@@ -122,7 +123,8 @@ var rangeSigns = map[query.Op]string{query.OpGt: ">", query.OpGte: "≥", query.
 
 // relations are the operators in words.
 var relations = map[query.Op]string{
-	query.OpEq: "is", query.OpNe: "is not", query.OpGt: "over", query.OpGte: "from", query.OpLt: "under", query.OpLte: "up to",
+	query.OpEq: "is", query.OpNe: "is not", query.OpGt: "over", query.OpGte: "from", query.OpLt: "under",
+	query.OpLte:    "up to",
 	query.OpPrefix: "begins with", query.OpContains: "contains", query.OpIn: "is one of", query.OpMatch: "matches",
 }
 

@@ -16,10 +16,12 @@ import (
 // images that its rows name.
 func (s *State) ImageAddress(value string) string {
 	switch {
-	case strings.HasPrefix(value, "https://") && format.IsWebAddress(value): // browsers block http images as mixed content
+	case strings.HasPrefix(value, "https://") && format.IsWebAddress(value):
+		// browsers block http images as mixed content
 		return value
 	case s.Files != "" && columns.IsImagePath(value):
-		return Join(s.Files+(&url.URL{Path: value}).EscapedPath(), query.Params{}.WithValue(query.ParamVersion, s.Version).Encode())
+		return Join(s.Files+(&url.URL{Path: value}).EscapedPath(),
+			query.Params{}.WithValue(query.ParamVersion, s.Version).Encode())
 	}
 	return ""
 }

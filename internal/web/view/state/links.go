@@ -15,7 +15,8 @@ type Link struct {
 // ReadableQuery encodes parameters for display. Unlike in a URL, brackets, commas and characters of
 // other scripts are not escaped.
 func ReadableQuery(ps query.Params) string {
-	escape := strings.NewReplacer("%", "%25", "&", "%26", "=", "%3D", "+", "%2B", "#", "%23", " ", "+", "\n", "%0A", "\r", "%0D")
+	escape := strings.NewReplacer("%", "%25", "&", "%26", "=", "%3D", "+", "%2B", "#", "%23", " ", "+", "\n", "%0A",
+		"\r", "%0D")
 	parts := make([]string, len(ps))
 	for i, p := range ps {
 		parts[i] = escape.Replace(p.Name) + "=" + escape.Replace(p.Value)

@@ -54,11 +54,13 @@ func (p *Picture) set(param query.Param) bool {
 	case ParamTitle:
 		p.Title = cutTitle(param.Value)
 	case ParamTheme:
-		if p.Theme = ""; param.Value == ThemeLight || param.Value == ThemeDark || param.Value == ThemeAuto {
+		p.Theme = ""
+		if param.Value == ThemeLight || param.Value == ThemeDark || param.Value == ThemeAuto {
 			p.Theme = param.Value
 		}
 	case ParamImageWidth:
-		if p.FileWidth = ParseUpTo(param.Value, maxPictureWidth); p.FileWidth < minPictureWidth || p.FileWidth == PictureWidth {
+		p.FileWidth = ParseUpTo(param.Value, maxPictureWidth)
+		if p.FileWidth < minPictureWidth || p.FileWidth == PictureWidth {
 			p.FileWidth = 0
 		}
 	default:
@@ -84,10 +86,12 @@ func (p Picture) params(ps query.Params) query.Params {
 // ignore it, addresses of pictures do not.
 func CheckPicture(q query.String) error {
 	if theme := q.Get(ParamTheme); theme != "" && theme != ThemeLight && theme != ThemeDark && theme != ThemeAuto {
-		return herb.Invalidf("%s is %q; it must be %s, %s or %s", ParamTheme, herb.Clip(theme, MaxChipText), ThemeLight, ThemeDark, ThemeAuto)
+		return herb.Invalidf("%s is %q; it must be %s, %s or %s", ParamTheme, herb.Clip(theme, MaxChipText), ThemeLight,
+			ThemeDark, ThemeAuto)
 	}
 	if width := q.Get(ParamImageWidth); width != "" && ParseUpTo(width, maxPictureWidth) < minPictureWidth {
-		return herb.Invalidf("%s is %q; it must be a whole number of pixels from %d to %d", ParamImageWidth, herb.Clip(width, MaxChipText), minPictureWidth, maxPictureWidth)
+		return herb.Invalidf("%s is %q; it must be a whole number of pixels from %d to %d", ParamImageWidth,
+			herb.Clip(width, MaxChipText), minPictureWidth, maxPictureWidth)
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 
 // ImageHref returns the address of the chart as an image.
 func (s *State) ImageHref(path string) string {
-	return Join(path, s.Picture.params(s.Selection().With(s.Question...)).WithValue(query.ParamVersion, s.Version).Encode())
+	return Join(path, s.Picture.params(s.Selection().With(s.Question...)).WithValue(query.ParamVersion,
+		s.Version).Encode())
 }
 
 // PreviewHref returns the address of the preview of the view of a version.
@@ -24,26 +25,28 @@ func (s *State) PreviewHref(path, version string) string {
 
 // Parameters that only the pages use. A field with such a name is filtered as name[eq].
 const (
-	ParamPin           = "_pin"           // the column that stays in view
-	ParamWidth         = "_width"         // the width of a column in pixels, as in "title:320", repeated
-	ParamView          = "_view"          // "table": phones show a table instead of cards
-	ParamDistributions = "_distributions" // "1": the page contains the distributions of the columns, for browsers without a script
-	ParamMap           = "_map"           // the latitude field of a map, if there are several
-	ParamColor         = "_color"         // the field that colors the points of a map
-	ParamSize          = "_size"          // the field that sizes them
-	ParamRecord        = "_record"        // the open record, by its position on the page
-	ParamRow           = "_row"           // the open record, by its content hash
-	ParamFacet         = "_facet"         // the filter to edit; in requests for counts also several
-	ParamMore          = "_more"          // the filter to edit, with more values
-	ParamOffset        = "_offset"        // the number of values to skip before those
-	ParamValues        = "_values"        // text that the values offered by that filter contain
-	ParamFind          = "_find"          // text that the columns contain which the script requests for a menu
-	ParamCount         = "_columns"       // a column whose distribution the script requests, repeated
-	ParamKind          = "_kind"          // the form of the chart
-	ParamGaps          = "_gaps"          // lines end where intervals have no rows
-	ParamSplit         = "_split"         // the number of series of the chart
-	ParamSmall         = "_small"         // the version of which an image is a preview, so that browsers cache it
-	ParamMoved         = "_moved"         // a column that the search has brought into view, in requests for more rows, repeated
+	ParamPin   = "_pin"   // the column that stays in view
+	ParamWidth = "_width" // the width of a column in pixels, as in "title:320", repeated
+	ParamView  = "_view"  // "table": phones show a table instead of cards
+	// "1": the page contains the distributions of the columns, for browsers without a script
+	ParamDistributions = "_distributions"
+	ParamMap           = "_map"     // the latitude field of a map, if there are several
+	ParamColor         = "_color"   // the field that colors the points of a map
+	ParamSize          = "_size"    // the field that sizes them
+	ParamRecord        = "_record"  // the open record, by its position on the page
+	ParamRow           = "_row"     // the open record, by its content hash
+	ParamFacet         = "_facet"   // the filter to edit; in requests for counts also several
+	ParamMore          = "_more"    // the filter to edit, with more values
+	ParamOffset        = "_offset"  // the number of values to skip before those
+	ParamValues        = "_values"  // text that the values offered by that filter contain
+	ParamFind          = "_find"    // text that the columns contain which the script requests for a menu
+	ParamCount         = "_columns" // a column whose distribution the script requests, repeated
+	ParamKind          = "_kind"    // the form of the chart
+	ParamGaps          = "_gaps"    // lines end where intervals have no rows
+	ParamSplit         = "_split"   // the number of series of the chart
+	ParamSmall         = "_small"   // the version of which an image is a preview, so that browsers cache it
+	// a column that the search has brought into view, in requests for more rows, repeated
+	ParamMoved = "_moved"
 
 	// These change the selected columns and values. A page redirects to the result, so that they
 	// are in no URL.
@@ -58,9 +61,10 @@ const PageRows = 50
 
 // State is the state of a page of rows, which is completely contained in its URL.
 type State struct {
-	Path          string       // of the page
-	Version       string       // that the URL names; empty: the live version
-	Files         string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
+	Path    string // of the page
+	Version string // that the URL names; empty: the live version
+	// path of the image files beside the dataset, with a trailing slash; empty: they are not served
+	Files         string
 	Listing       query.Params // the parameters of the listing, as the API takes them, except the selected fields
 	Columns       []int        // positions of the selected fields; nil: the default ones
 	Pin           int          // position of the column that stays in view; -1: the first one
@@ -89,7 +93,9 @@ type State struct {
 	Values  string       // text that the values contain
 	Find    string       // text that the offered columns contain
 	Counted []int        // positions of the fields whose distributions are requested
-	Moved   []int        // positions of the fields that the search has brought into view; nil: those of the rows of the page
+	// positions of the fields that the search has brought into view; nil: those of the rows of the
+	// page
+	Moved []int
 
 	at int // the row that the page shows first, by its position in the listing, from 1; 0: that of the page
 
@@ -202,7 +208,8 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Values = p.Value
 	case ParamFind:
 		s.Find = p.Value
-	case query.ParamBy, query.ParamMeasure, query.ParamGroupSort, query.ParamTopGroups, query.ParamZone, ParamKind, ParamSplit, ParamGaps,
+	case query.ParamBy, query.ParamMeasure, query.ParamGroupSort, query.ParamTopGroups, query.ParamZone, ParamKind,
+		ParamSplit, ParamGaps,
 		query.ParamSeries, query.ParamSeriesEmpty:
 		s.Question = s.Question.WithValue(p.Name, p.Value)
 	case ParamSmall:
@@ -224,7 +231,8 @@ func (s *State) excludeValues(p query.Param) {
 		return
 	}
 	for k, selected := range s.Listing {
-		if i, op, ok := query.ResolveFilter(selected.Name, s.Fields); ok && op == query.OpEq && s.Fields[i].Name == p.Value {
+		if i, op, ok := query.ResolveFilter(selected.Name, s.Fields); ok && op == query.OpEq &&
+			s.Fields[i].Name == p.Value {
 			s.Listing[k].Name = query.FilterParam(p.Value, query.OpNe)
 		}
 	}
@@ -249,7 +257,8 @@ func (s *State) selectFields(p query.Param) bool {
 	if err != nil || s.Columns != nil {
 		return false
 	}
-	if s.Columns = req.Selected; s.Columns == nil { // all fields in their order
+	s.Columns = req.Selected
+	if s.Columns == nil { // all fields in their order
 		for i := range s.Fields {
 			s.Columns = append(s.Columns, i)
 		}
@@ -367,7 +376,8 @@ func (s *State) Params() query.Params {
 		ps = ps.WithValue(name, f)
 	}
 	number := func(n int) string { return strings.TrimPrefix(strconv.Itoa(n), "0") } // empty: none
-	return ps.WithValue(ParamRecord, number(s.Record)).WithValue(ParamRow, s.Row).WithValue(ParamOffset, number(s.Offset)).WithValue(ParamValues, s.Values)
+	return ps.WithValue(ParamRecord, number(s.Record)).WithValue(ParamRow, s.Row).WithValue(ParamOffset,
+		number(s.Offset)).WithValue(ParamValues, s.Values)
 }
 
 // Href returns the link to another listing with the same columns, and more parameters of the page.
@@ -399,7 +409,9 @@ func (s *State) WithOwn(listing query.Params) query.Params {
 	if s.NoCards {
 		listing = listing.WithValue(ParamView, "table")
 	}
-	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Picture.params(s.Question)...).With(s.Versions...).WithValue(query.ParamVersion, s.Version)
+	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor,
+		s.Color).WithValue(ParamSize,
+		s.Size).With(s.Picture.params(s.Question)...).With(s.Versions...).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names,
@@ -476,7 +488,8 @@ func (s *State) RangeHref(upper query.Op, fields ...int) string {
 	for _, field := range fields {
 		other.Listing = other.WithoutFilters(field, query.RangeOps()...)
 		name := s.Fields[field].Name
-		ends = ends.With(query.Param{Name: query.FilterParam(name, query.OpGte)}, query.Param{Name: query.FilterParam(name, upper)})
+		ends = ends.With(query.Param{Name: query.FilterParam(name, query.OpGte)},
+			query.Param{Name: query.FilterParam(name, upper)})
 	}
 	return other.Href(other.Listing, ends...)
 }
@@ -495,7 +508,8 @@ func (s *State) WithoutArea(names ...string) query.Params {
 		names = areaParams
 	}
 	ps := s.AnyPage().Without(names...)
-	if ps.Get(query.ParamNear) == "" && strings.TrimPrefix(ps.Get(query.ParamSort), "-") == query.SortDistance && herb.FieldIndex(s.Fields, query.SortDistance) < 0 {
+	if ps.Get(query.ParamNear) == "" && strings.TrimPrefix(ps.Get(query.ParamSort), "-") == query.SortDistance &&
+		herb.FieldIndex(s.Fields, query.SortDistance) < 0 {
 		ps = ps.Without(query.ParamSort, query.ParamOrder)
 	}
 	if ps.Get(query.ParamBox) == "" && ps.Get(query.ParamNear) == "" {
@@ -507,7 +521,8 @@ func (s *State) WithoutArea(names ...string) query.Params {
 // BoxHref returns the link to a listing that is filtered by a box instead of the one that it has.
 // The box is the last parameter, which is empty: the script fills it in.
 func (s *State) BoxHref(coordinates string) string {
-	listing := s.AnyPage().Without(query.ParamBox, query.ParamCoordinates).WithValue(query.ParamCoordinates, coordinates)
+	listing := s.AnyPage().Without(query.ParamBox, query.ParamCoordinates).WithValue(query.ParamCoordinates,
+		coordinates)
 	return s.Href(listing, query.Param{Name: query.ParamBox})
 }
 

@@ -16,8 +16,10 @@ func testDataset() *herb.Dataset {
 
 func testFields() []herb.Field {
 	return []herb.Field{
-		{Name: "price", Type: herb.TypeNumber, Filterable: true, Sortable: true}, {Name: "page", Type: herb.TypeText, Filterable: true},
-		{Name: "_column", Type: herb.TypeText, Filterable: true}, {Name: "x[gte]", Type: herb.TypeText, Filterable: true},
+		{Name: "price", Type: herb.TypeNumber, Filterable: true, Sortable: true},
+		{Name: "page", Type: herb.TypeText, Filterable: true},
+		{Name: "_column", Type: herb.TypeText, Filterable: true},
+		{Name: "x[gte]", Type: herb.TypeText, Filterable: true},
 		{Name: "a,b", Type: herb.TypeText},
 	}
 }
@@ -31,13 +33,15 @@ func TestParseState(t *testing.T) {
 	}{
 		{"empty", "", "/p", true},
 		{"listing", "price%5Bgte%5D=5&sort=price", "/p?price%5Bgte%5D=5&sort=price", true},
-		{"repeated lists", "sort=price&sort=-page&_fields=page&_fields=price", "/p?sort=price%2C-page&_fields=page%2Cprice", true},
+		{"repeated lists", "sort=price&sort=-page&_fields=page&_fields=price",
+			"/p?sort=price%2C-page&_fields=page%2Cprice", true},
 		{"empty comparison", "price%5Bgte%5D=&sort=price", "/p?sort=price", false},
 		{"empty values", "price=&price%5Bin%5D=&price%5Bne%5D=", "/p?price=&price%5Bin%5D=&price%5Bne%5D=", true},
 		{"field that looks like a comparison", "x%5Bgte%5D=", "/p?x%5Bgte%5D=", true},
 		{"unknown parameter", "colour=", "/p?colour=", true},
 		{"field with a reserved name", "page%5Beq%5D=1", "/p?page%5Beq%5D=1", true},
-		{"filters of a generated client", "_filter=price%5Bgte%5D%3D5&_filter=page%3D1%3D1", "/p?price%5Bgte%5D=5&page%5Beq%5D=1%3D1", false},
+		{"filters of a generated client", "_filter=price%5Bgte%5D%3D5&_filter=page%3D1%3D1",
+			"/p?price%5Bgte%5D=5&page%5Beq%5D=1%3D1", false},
 		{"filter without a value", "_filter=price", "/p?_filter=price", true},
 		{"first page", "page=1", "/p", false},
 		{"order without sort", "order=desc", "/p", false},
@@ -50,7 +54,8 @@ func TestParseState(t *testing.T) {
 		{"only name with a comma", "_column=a%2Cb", "/p?_fields=a%2Cb", false},
 		{"pin", "_pin=price&_distributions=1", "/p?_pin=price&_distributions=1", true},
 		{"unknown pin", "_pin=nope&_distributions=2", "/p", false},
-		{"number as shown", "price%5Bgte%5D=50%2C000%2C000&price%5Blte%5D=%E2%88%921+000.5", "/p?price%5Bgte%5D=50000000&price%5Blte%5D=-1000.5", false},
+		{"number as shown", "price%5Bgte%5D=50%2C000%2C000&price%5Blte%5D=%E2%88%921+000.5",
+			"/p?price%5Bgte%5D=50000000&price%5Blte%5D=-1000.5", false},
 		{"not a number", "price%5Bgte%5D=50%2C000x", "/p?price%5Bgte%5D=50%2C000x", true},
 		{"text that columns of a menu contain", "_find=pri", "/p", false},
 	} {
@@ -62,7 +67,8 @@ func TestParseState(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := ParseState("/p", query.Split("a=%zz"), columns.Read(&herb.Dataset{})); herb.CodeOf(err) != herb.CodeInvalid {
+	if _, _, err := ParseState("/p", query.Split("a=%zz"),
+		columns.Read(&herb.Dataset{})); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("a malformed query string gives %v", err)
 	}
 }
@@ -87,7 +93,8 @@ func TestState_toggle(t *testing.T) {
 	} {
 		ps, active := s.Toggle(tt.field, tt.value)
 		if ps.Encode() != tt.want || active != tt.active {
-			t.Errorf("field %d, value %q: %s, %t; want %s, %t", tt.field, tt.value, ps.Encode(), active, tt.want, tt.active)
+			t.Errorf("field %d, value %q: %s, %t; want %s, %t", tt.field, tt.value, ps.Encode(), active,
+				tt.want, tt.active)
 		}
 	}
 	if got := s.WithoutFilters(1).Encode(); got != "price%5Beq%5D=1" {
@@ -97,7 +104,8 @@ func TestState_toggle(t *testing.T) {
 
 func TestState_toggleEmpty(t *testing.T) {
 	t.Parallel()
-	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Missing: []string{"NA"}}}}
+	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true,
+		Notation: herb.Notation{Missing: []string{"NA"}}}}
 	s, _, err := ParseState("/p", query.Split("n[empty]=true"), columns.Read(&herb.Dataset{Fields: fields}))
 	if err != nil {
 		t.Fatal(err)

@@ -19,13 +19,15 @@ type Words struct {
 // NewWords describes the rows of a listing with this many of them.
 func NewWords(s *State, total int) Words {
 	var w Words
-	if search := strings.TrimSuffix(strings.TrimSpace(s.Listing.Get(query.ParamSearch)), "*"); search != "" { // the star that typing appends
+	// the star that typing appends
+	if search := strings.TrimSuffix(strings.TrimSpace(s.Listing.Get(query.ParamSearch)), "*"); search != "" {
 		w.Conditions = append(w.Conditions, "“"+herb.Clip(format.PlainText(search), MaxChipText)+"”")
 	}
 	var seen []int
 	for _, p := range s.Listing {
 		if heading, c, ok := DescribeArea(p); ok {
-			w.Conditions = append(w.Conditions, format.PlainText(herb.Clip(heading+" "+c.Short+" "+c.Value, MaxChipValue)))
+			w.Conditions = append(w.Conditions,
+				format.PlainText(herb.Clip(heading+" "+c.Short+" "+c.Value, MaxChipValue)))
 		}
 		i, _, ok := query.ResolveFilter(p.Name, s.Fields)
 		if !ok || slices.Contains(seen, i) {
@@ -34,7 +36,8 @@ func NewWords(s *State, total int) Words {
 		seen = append(seen, i)
 		column := columns.NewColumn(s.Dataset, i)
 		for _, c := range DescribeConditions(&column, s.Conditions(i)) {
-			w.Conditions = append(w.Conditions, format.PlainText(herb.Clip(column.Heading, MaxChipText)+" "+c.Short+" "+c.Value))
+			w.Conditions = append(w.Conditions,
+				format.PlainText(herb.Clip(column.Heading, MaxChipText)+" "+c.Short+" "+c.Value))
 		}
 	}
 	w.Rows = herb.Plural(s.Dataset.Records, "row", "rows")

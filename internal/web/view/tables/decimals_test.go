@@ -24,9 +24,11 @@ func TestDecimals(t *testing.T) {
 		{"small numbers", "", []string{"0.000123456789", "0.1", ".5"}, "0.000123456789|0.1___________|.5___________"},
 		{"other values", "", []string{"n/a", "1.5e3", "2.345", "2"}, "n/a|1.5e3|2.345|2____"},
 		{"decimal comma", ",", []string{"1,5", "2,25", "3"}, "1,5_|2,25|3___"},
-		{"wider than the column", "", []string{"0.12345678901234567890123", "1"}, "0.12345678901234567890123|1_____________________"},
+		{"wider than the column", "", []string{"0.12345678901234567890123", "1"},
+			"0.12345678901234567890123|1_____________________"},
 	} {
-		d := &herb.Dataset{Fields: []herb.Field{{Name: "depth", Type: herb.TypeNumber, Notation: herb.Notation{Decimal: tt.separator}}}}
+		d := &herb.Dataset{Fields: []herb.Field{
+			{Name: "depth", Type: herb.TypeNumber, Notation: herb.Notation{Decimal: tt.separator}}}}
 		var rows []herb.Record
 		for _, v := range tt.values {
 			rows = append(rows, herb.Record{v})

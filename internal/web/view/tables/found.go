@@ -26,7 +26,8 @@ func NewFoundRow(d *columns.Dataset, search *query.Search, row herb.Record) Foun
 	}
 	for i, f := range d.Fields {
 		if i != naming && f.Searchable && h.matches(row[i]) {
-			r.Column, r.Pieces = columns.Heading(f), h.pieces(herb.Clip(h.excerpt(format.PlainText(row[i]), width), visible))
+			r.Column, r.Pieces = columns.Heading(f),
+				h.pieces(herb.Clip(h.excerpt(format.PlainText(row[i]), width), visible))
 			break
 		}
 	}

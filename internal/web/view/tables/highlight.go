@@ -138,8 +138,10 @@ func bringIntoView(h *highlighter, columns []int, rows []herb.Record, fields []h
 		}
 	}
 	var moved []int
-	for _, i := range slices.SortedFunc(maps.Keys(counts), func(a, b int) int { return cmp.Or(counts[b]-counts[a], a-b) }) {
-		others := slices.DeleteFunc(slices.Clone(open), func(matching []int) bool { return slices.Contains(matching, i) })
+	for _, i := range slices.SortedFunc(maps.Keys(counts),
+		func(a, b int) int { return cmp.Or(counts[b]-counts[a], a-b) }) {
+		others := slices.DeleteFunc(slices.Clone(open),
+			func(matching []int) bool { return slices.Contains(matching, i) })
 		if len(others) < len(open) && len(moved) < inView-2 {
 			moved, open = append(moved, i), others
 		}

@@ -33,7 +33,8 @@ func TestHighlighter(t *testing.T) {
 	for _, tt := range []struct{ search, value, want string }{
 		{"rose", "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and roses"},
 		{"ros*", "A Rose and roses", "A [Rose] and [roses]"},
-		{`"red rose"`, "red rose, red, rose", "[red rose], [red, rose]"}, // punctuation does not separate the words of a phrase
+		// punctuation does not separate the words of a phrase
+		{`"red rose"`, "red rose, red, rose", "[red rose], [red, rose]"},
 		{`"red ro"*`, "a red rose", "a [red rose]"},
 		{"-rose tree", "rose tree", "rose [tree]"},
 		{"strasse", "Lange Straße 1", "Lange [Straße] 1"},
@@ -80,7 +81,8 @@ func TestBringIntoView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := moveToFront(columns, bringIntoView(newHighlighter(req.Search), columns, tt.rows, fields)); !slices.Equal(got, tt.want) {
+		if got := moveToFront(columns, bringIntoView(newHighlighter(req.Search), columns, tt.rows,
+			fields)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -73,7 +73,8 @@ func NewOrder(s *state.State, req *query.Request, headers []Header) Order {
 	for i, k := range keys {
 		flipped := slices.Clone(keys)
 		flipped[i].Desc = !k.Desc
-		key := OrderKey{Heading: columns.Heading(s.Fields[k.Field]), Desc: k.Desc, Flip: s.Href(sortParams(s, flipped...))}
+		key := OrderKey{Heading: columns.Heading(s.Fields[k.Field]), Desc: k.Desc,
+			Flip: s.Href(sortParams(s, flipped...))}
 		if o.Original != "" {
 			key.Remove = s.Href(sortParams(s, slices.Delete(slices.Clone(keys), i, i+1)...))
 		}

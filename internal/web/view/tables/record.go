@@ -52,7 +52,8 @@ func NewRecord(s *state.State, req *query.Request, rows []herb.Record, records [
 	if len(records[i]) <= maxRecordJSON {
 		_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
 	}
-	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.Permalink(rows[i], records[i])}
+	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing),
+		Permalink: s.Permalink(rows[i], records[i])}
 	r.Title = Title(s.Dataset, rows[i])
 	link := func(page, position int) string {
 		return s.PageHref(page, query.Param{Name: state.ParamRecord, Value: strconv.Itoa(position)})
@@ -97,7 +98,8 @@ func Title(d *columns.Dataset, row herb.Record) string {
 }
 
 func newValue(s *state.State, i int, value string, h *highlighter) Value {
-	v := Value{Column: columns.NewColumn(s.Dataset, i), Cell: Cell{Text: value, Href: format.WebAddress(value)}, Unprintable: strings.ContainsRune(value, 0)}
+	v := Value{Column: columns.NewColumn(s.Dataset, i), Cell: Cell{Text: value, Href: format.WebAddress(value)},
+		Unprintable: strings.ContainsRune(value, 0)}
 	v.Clipped = len(value) > MaxRecordValue-utf8.UTFMax
 	switch v.Kind {
 	case columns.KindImage:
@@ -118,7 +120,8 @@ func newValue(s *state.State, i int, value string, h *highlighter) Value {
 		v.setElements(s, value, h)
 	}
 	canSelect := v.Kind == columns.KindDate || s.Dataset.Meanings[i].Mode == columns.ModeValues
-	if v.Filterable && v.Type != herb.TypeList && value != "" && !v.Clipped && canSelect && !slices.Contains(s.Dataset.PrimaryKey, v.Name) {
+	if v.Filterable && v.Type != herb.TypeList && value != "" && !v.Clipped && canSelect &&
+		!slices.Contains(s.Dataset.PrimaryKey, v.Name) {
 		v.Same = s.Href(query.Params{s.EqFilter(i, value)})
 	}
 	return v
@@ -146,7 +149,8 @@ func (v *Value) setElements(s *state.State, value string, h *highlighter) {
 		}
 		addText(before)
 		v.Elements = append(v.Elements, state.Link{
-			Label: element, Current: v.Searchable && h.matches(element), Href: s.Href(query.Params{{Name: s.EqParam(v.Index), Value: element}}),
+			Label: element, Current: v.Searchable &&
+				h.matches(element), Href: s.Href(query.Params{{Name: s.EqParam(v.Index), Value: element}}),
 		})
 	}
 	if !v.Notation.JSON {

@@ -30,7 +30,8 @@ func TestRecord_elements(t *testing.T) {
 		var shown string
 		var hrefs []string
 		for _, link := range newValue(&s, 0, tt.value, newHighlighter(nil)).Elements {
-			if shown += link.Label; link.Href != "" {
+			shown += link.Label
+			if link.Href != "" {
 				hrefs = append(hrefs, link.Href)
 			}
 		}
@@ -53,7 +54,8 @@ func TestRecord_title(t *testing.T) {
 		{herb.Field{Name: "plant", Type: herb.TypeText}, "Rose 1", "Rose 1"},
 		{herb.Field{Name: "plant", Type: herb.TypeText}, "", ""},
 	} {
-		if got := Title(columns.Read(&herb.Dataset{Fields: []herb.Field{tt.field}}), herb.Record{tt.value}); got != tt.want {
+		if got := Title(columns.Read(&herb.Dataset{Fields: []herb.Field{tt.field}}),
+			herb.Record{tt.value}); got != tt.want {
 			t.Errorf("the title of %s %q is %q, want %q", tt.field.Name, tt.value, got, tt.want)
 		}
 	}

@@ -43,23 +43,27 @@ func (*Table) MaxHeight() int { return maxHeight }
 // original order.
 type Header struct {
 	columns.Column
-	Class                 string
-	Pinned                bool
-	Sorted                string // "ascending", "descending" or empty: not sorted by this column
-	SortPosition          int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
+	Class  string
+	Pinned bool
+	Sorted string // "ascending", "descending" or empty: not sorted by this column
+	// among several sort keys, from 1; 0: not sorted by this column, or by this column only
+	SortPosition          int
 	Href                  string // empty: not sortable
 	Hint                  string // what the link does
 	Ascending, Descending string // links of the menu
 	Filter                string // empty: not filterable
-	Filters               string // parameters that filter the column by operator, for the menu of a cell: JSON; empty: not filterable
-	AddSort               string // link that adds the column to the order, reverses it, or removes it; empty: not sortable
-	Distribution          distributions.Distribution
-	Width                 int    // in pixels
-	Flexible              bool   // it takes the rest of the window
-	IsNumber              bool   // its values are numbers, which can be added
-	Evidence              string // why the column has its type; empty: unknown
-	Lengths               string // of its texts, such as "3–80 characters"; empty: unknown, or no texts
-	Exceptions            *distributions.Exceptions
+	// parameters that filter the column by operator, for the menu of a cell: JSON; empty: not
+	// filterable
+	Filters string
+	// link that adds the column to the order, reverses it, or removes it; empty: not sortable
+	AddSort      string
+	Distribution distributions.Distribution
+	Width        int    // in pixels
+	Flexible     bool   // it takes the rest of the window
+	IsNumber     bool   // its values are numbers, which can be added
+	Evidence     string // why the column has its type; empty: unknown
+	Lengths      string // of its texts, such as "3–80 characters"; empty: unknown, or no texts
+	Exceptions   *distributions.Exceptions
 
 	limit  int    // characters of a cell
 	places int    // digits after the decimal point that the numbers of the page leave space for
@@ -96,15 +100,17 @@ type Row struct {
 
 // Cell is a cell of the table.
 type Cell struct {
-	Class   string
-	Text    string
-	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
-	Pad     string  // the digits that a number lacks to end with the longest fraction of its column; takes space only
-	Raw     string  // the value, if Text differs
-	Decimal *string // of a value of a column of numbers that is not written as a plain decimal: its number; empty: it is none
-	Clipped bool    // the value is too long to be part of the page
-	Label   string  // name of the field on a card; empty: the card of the row lacks it
-	Href    string  // of an external link
+	Class  string
+	Text   string
+	Pieces []Piece // of the text, with the matches of the search; none: there are no matches
+	Pad    string  // the digits that a number lacks to end with the longest fraction of its column; takes space only
+	Raw    string  // the value, if Text differs
+	// of a value of a column of numbers that is not written as a plain decimal: its number; empty:
+	// it is none
+	Decimal *string
+	Clipped bool   // the value is too long to be part of the page
+	Label   string // name of the field on a card; empty: the card of the row lacks it
+	Href    string // of an external link
 	Image   string
 	Tags    []Piece
 	More    int // tags that are not shown
@@ -154,7 +160,8 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 	recordLink := s.Href(s.Listing, query.Param{Name: state.ParamRecord}) // the same for all rows up to the position
 	for i, values := range rows {
 		number := req.Offset() + i + 1
-		row := Row{Index: number + 1, ID: state.RowID(number), Number: herb.Count(number), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(shown))}
+		row := Row{Index: number + 1, ID: state.RowID(number), Number: herb.Count(number), Href: recordLink +
+			strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(shown))}
 		for k := range shown {
 			row.Cells[k] = newCell(s, &t.Headers[k], values[shown[k]], h)
 			row.Cells[k].Label = t.Headers[k].label
@@ -165,7 +172,8 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 }
 
 func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
-	h := Header{Column: c, Class: columnClass(&c), IsNumber: c.Type == herb.TypeNumber, Distribution: distributions.Distribution{Index: c.Index}}
+	h := Header{Column: c, Class: columnClass(&c), IsNumber: c.Type == herb.TypeNumber,
+		Distribution: distributions.Distribution{Index: c.Index}}
 	if r := s.Dataset.Meanings[c.Index].Report; r != nil {
 		const maxEvidence = 200 // characters
 		h.Evidence = herb.Clip(r.Evidence, maxEvidence)
@@ -192,7 +200,8 @@ func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
 	if !c.Sortable {
 		return h
 	}
-	h.Ascending, h.Descending = s.Href(sortParams(s, query.SortField{Field: c.Index})), s.Href(sortParams(s, query.SortField{Field: c.Index, Desc: true}))
+	h.Ascending, h.Descending = s.Href(sortParams(s, query.SortField{Field: c.Index})),
+		s.Href(sortParams(s, query.SortField{Field: c.Index, Desc: true}))
 	h.AddSort = s.Href(sortParams(s, addSort(s, keys, c.Index)...))
 	switch {
 	case at < 0, len(keys) > 1, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
@@ -209,10 +218,12 @@ func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
 func filterParams(s *state.State, field int) string {
 	name := s.Fields[field].Name
 	params := map[query.Op]string{
-		query.OpEq: s.EqParam(field), query.OpNe: query.FilterParam(name, query.OpNe), query.OpEmpty: query.FilterParam(name, query.OpEmpty),
+		query.OpEq: s.EqParam(field), query.OpNe: query.FilterParam(name, query.OpNe),
+		query.OpEmpty: query.FilterParam(name, query.OpEmpty),
 	}
 	if query.HasRange(s.Fields[field].Type) {
-		params[query.OpGte], params[query.OpLte] = query.FilterParam(name, query.OpGte), query.FilterParam(name, query.OpLte)
+		params[query.OpGte], params[query.OpLte] = query.FilterParam(name, query.OpGte),
+			query.FilterParam(name, query.OpLte)
 	}
 	encoded, _ := json.Marshal(params) // strings
 	return string(encoded)
@@ -248,7 +259,8 @@ func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
 		cell.addTags(&c.Field, value, h)
 		return cell
 	case c.Kind == columns.KindImage && s.ImageAddress(value) != "":
-		if cell.Image = s.ImageAddress(value); cell.Image != value {
+		cell.Image = s.ImageAddress(value)
+		if cell.Image != value {
 			cell.Raw = value
 		}
 		return cell

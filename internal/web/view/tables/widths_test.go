@@ -24,18 +24,25 @@ func TestWidths(t *testing.T) {
 		longest int
 		max     string
 	}{
-		{"id", herb.TypeNumber, 13, "9780000029563"}, {"name", herb.TypeText, 20, "Zinnia"}, {"speech:1", herb.TypeText, 5000, "words"},
+		{"id", herb.TypeNumber, 13, "9780000029563"}, {"name", herb.TypeText, 20, "Zinnia"},
+		{"speech:1", herb.TypeText, 5000, "words"},
 		{"heading_that_is_long", herb.TypeBoolean, 5, "true"}, {"名称", herb.TypeText, 12, "東京都"},
 	} {
 		d.Fields = append(d.Fields, herb.Field{Name: c.name, Type: c.kind})
-		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: c.name, Filled: 100, Distinct: 100, Longest: c.longest, Max: c.max})
+		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: c.name, Filled: 100, Distinct: 100,
+			Longest: c.longest, Max: c.max})
 	}
 	for _, tt := range []struct{ query, want, params string }{
 		{"", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
-		{"_width=name:300", "id 137, name 300, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1194 stretches", "_width=name%3A300"},
-		{"_width=speech:1:500", "id 137, name 162, speech:1 500, heading_that_is_long 198, 名称 183: 1236", "_width=speech%3A1%3A500"},
-		{"_width=name:10&_width=name:20000", "id 137, name 1200, speech:1 320 rest, heading_that_is_long 198, 名称 183: 2094 stretches", "_width=name%3A1200"},
-		{"_width=name:0&_width=gone:50&_width=name&_width=name:x", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
+		{"_width=name:300", "id 137, name 300, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1194 stretches",
+			"_width=name%3A300"},
+		{"_width=speech:1:500", "id 137, name 162, speech:1 500, heading_that_is_long 198, 名称 183: 1236",
+			"_width=speech%3A1%3A500"},
+		{"_width=name:10&_width=name:20000",
+			"id 137, name 1200, speech:1 320 rest, heading_that_is_long 198, 名称 183: 2094 stretches",
+			"_width=name%3A1200"},
+		{"_width=name:0&_width=gone:50&_width=name&_width=name:x",
+			"id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
 		{"_fields=id&_width=id:60", "id 60: 116", "_fields=id&_width=id%3A60"},
 	} {
 		s, _, err := state.ParseState("/t", query.Split(tt.query), columns.Read(d))
@@ -106,9 +113,11 @@ func TestRowNumberWidth(t *testing.T) {
 // TestWidths_exceptions checks that a column has space for its type and the number of exceptions.
 func TestWidths_exceptions(t *testing.T) {
 	t.Parallel()
-	d := &herb.Dataset{Records: 600, Fields: []herb.Field{{Name: "p", Type: herb.TypeNumber}, {Name: "q", Type: herb.TypeNumber}}}
+	d := &herb.Dataset{Records: 600, Fields: []herb.Field{{Name: "p", Type: herb.TypeNumber},
+		{Name: "q", Type: herb.TypeNumber}}}
 	exceptions := []herb.ValueCount{{Value: "on request", Count: 10}}
-	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "p", Filled: 600, Longest: 6, Exceptions: exceptions}, {Field: "q", Filled: 600, Longest: 6}}}
+	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "p", Filled: 600, Longest: 6, Exceptions: exceptions},
+		{Field: "q", Filled: 600, Longest: 6}}}
 	s, _, err := state.ParseState("/t", query.Split(""), columns.Read(d))
 	if err != nil {
 		t.Fatal(err)
