@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"herbarium/internal/ingest"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // TestInspect_nestedEscapes checks that search and contains find text in nested values of JSON that
@@ -37,7 +37,7 @@ func TestInspect_nestedEscapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, engine := range map[string]query.Engine{
-			"index": index, "oracle": listtest.NewOracle(fields, records)} {
+			"index": index, "oracle": segmenttest.NewOracle(fields, records)} {
 			if page, err := engine.List(t.Context(), request); err != nil || page.Total != want {
 				t.Errorf("%s in the %s: got %d records and error %v, want %d", raw, name, page.Total, err, want)
 			}

@@ -14,9 +14,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/store"
 	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
@@ -117,7 +117,7 @@ func (n numberedDatasets) Acquire(_ context.Context, ref herb.Ref) (library.View
 	}
 	return library.View{
 		Dataset: herb.Dataset{Ref: ref, Title: "Title of " + ref.Name, Access: herb.AccessOpen, Fields: fields},
-		Engine:  listtest.NewOracle(fields, []herb.Record{{"common " + ref.Name + parity}}),
+		Engine:  segmenttest.NewOracle(fields, []herb.Record{{"common " + ref.Name + parity}}),
 	}, nil
 }
 
@@ -149,7 +149,7 @@ func TestSearchRecords(t *testing.T) {
 		{250, "d0", time.Hour, 1, 250, 250, false},
 		{250, "common", 1, 0, 0, 0, true},
 	} {
-		var p listtest.Pacer // each dataset whose words are looked up is reported
+		var p segmenttest.Pacer // each dataset whose words are looked up is reported
 		found, err := library.SearchRecords(query.WithPacer(t.Context(), &p), numberedDatasets(tt.datasets), tt.search,
 			herb.Principal{}, tt.budget)
 		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total ||
@@ -161,7 +161,7 @@ func TestSearchRecords(t *testing.T) {
 			t.Errorf("%q in %d datasets: %d were checked", tt.search, tt.datasets, p.Yields)
 		}
 	}
-	full := listtest.Pacer{Err: errors.New("no slot")}
+	full := segmenttest.Pacer{Err: errors.New("no slot")}
 	if _, err := library.SearchRecords(query.WithPacer(t.Context(), &full), numberedDatasets(250), "common",
 		herb.Principal{}, time.Hour); !errors.Is(err, full.Err) {
 		t.Errorf("a search that is not admitted: %v", err)

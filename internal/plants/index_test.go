@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/plants"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/store"
 )
 
@@ -107,7 +107,7 @@ func acquire(t *testing.T, x *plants.Index) *plants.Snapshot {
 // total returns the total of a query.
 func total(t *testing.T, s *plants.Snapshot, raw string) int {
 	t.Helper()
-	return listtest.Total(t, s, herb.PlantFields(), raw)
+	return segmenttest.Total(t, s, herb.PlantFields(), raw)
 }
 
 // wantPlants checks that an index has exactly the plants of a log.

@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/plants"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // TestIndex_listings runs the conformance suite of listings. Plants are created in several batches
 // and indexed between them.
 func TestIndex_listings(t *testing.T) {
 	t.Parallel()
-	listtest.Run(t, listtest.Engine{
+	segmenttest.Run(t, segmenttest.Engine{
 		Plants: true,
 		Open: func(t testing.TB, _ []herb.Field, records []herb.Record) query.Engine {
 			log, random := newMemoryLog(0), rand.New(rand.NewPCG(1, uint64(len(records))))

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // divided lists plants that are divided among several segments. It counts them in one.
@@ -90,7 +90,7 @@ func TestMerger(t *testing.T) {
 	for files := range 4 {
 		t.Run(strconv.Itoa(files), func(t *testing.T) {
 			t.Parallel()
-			listtest.Run(t, listtest.Engine{
+			segmenttest.Run(t, segmenttest.Engine{
 				Plants: true, Datasets: 8, Queries: 60, Large: files == 2,
 				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 					return divide(t, fields, records, files)

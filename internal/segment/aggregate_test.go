@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/text"
 )
 
@@ -42,13 +42,13 @@ func TestAggregate_memory(t *testing.T) {
 		{"_by=tags&_by=number&_measure=distinct:tags", 2 * 64},
 	} {
 		q := parseAggregate(t, tt.raw, cancelFields())
-		var p listtest.Pacer
+		var p segmenttest.Pacer
 		if _, err := r.Aggregate(query.WithPacer(t.Context(), &p), q); err != nil || p.Peak < tt.least*cancelRecords ||
 			p.Held != 0 {
 			t.Errorf("%s: reserved %d bytes, %d after the query, error %v; want at least %d", tt.raw, p.Peak, p.Held,
 				err, tt.least*cancelRecords)
 		}
-		full := listtest.Pacer{Full: errors.New("no memory")}
+		full := segmenttest.Pacer{Full: errors.New("no memory")}
 		if _, err := r.Aggregate(query.WithPacer(t.Context(), &full), q); !errors.Is(err, full.Full) {
 			t.Errorf("%s: %v; want %v", tt.raw, err, full.Full)
 		}
@@ -320,7 +320,7 @@ func TestStreamGroups(t *testing.T) {
 		"_by=long&_measure=min:long&_measure=max:long": records} {
 		q, err := query.Split(raw).AggregateExport(fields)
 		must.NoError(t, err)
-		p := &listtest.Pacer{}
+		p := &segmenttest.Pacer{}
 		groups, err := r.StreamGroups(query.WithPacer(t.Context(), p), q)
 		must.NoError(t, err)
 		n, size := 0, 0

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // countingContext is canceled after a number of calls of Err.
@@ -234,7 +234,7 @@ func TestYield(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p listtest.Pacer
+		var p segmenttest.Pacer
 		if _, err := r.List(query.WithPacer(t.Context(), &p), q); err != nil {
 			t.Fatal(err)
 		}

@@ -15,10 +15,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/testseed"
 	"herbarium/internal/text"
 )
@@ -363,7 +363,7 @@ func TestCompare_paced(t *testing.T) {
 	}
 	r := version.open(t)
 	opts := segment.CompareOptions{SortOptions: segment.SortOptions{Dir: t.TempDir()}, Key: []string{"a", "b"}}
-	var p listtest.Pacer
+	var p segmenttest.Pacer
 	c, err := segment.Compare(query.WithPacer(t.Context(), &p), r, r, opts)
 	must.NoError(t, err)
 	if c.Key == nil || c.Unchanged != records || c.Close() != nil {
@@ -373,7 +373,7 @@ func TestCompare_paced(t *testing.T) {
 		t.Errorf("%d steps, at most %d at once; reserved %d bytes, of which %d are left", p.Steps, p.Most,
 			p.Peak, p.Held)
 	}
-	for _, p := range []listtest.Pacer{{Err: errors.New("no time")}, {Full: errors.New("no memory")}} {
+	for _, p := range []segmenttest.Pacer{{Err: errors.New("no time")}, {Full: errors.New("no memory")}} {
 		_, err := segment.Compare(query.WithPacer(t.Context(), &p), r, r, opts)
 		if !errors.Is(err, cmp.Or(p.Err, p.Full)) || p.Yields > 1 || p.Held != 0 {
 			t.Errorf("after %d yields: %v; %d bytes are left", p.Yields, err, p.Held)

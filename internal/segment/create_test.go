@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // content returns the names in a directory.
@@ -335,7 +335,7 @@ func TestCreate_shapes(t *testing.T) {
 			if r.Len() != len(test.records) {
 				t.Errorf("%d of %d records", r.Len(), len(test.records))
 			}
-			oracle := listtest.NewOracle(test.fields, test.records)
+			oracle := segmenttest.NewOracle(test.fields, test.records)
 			asked := requests(test.fields[:min(len(test.fields), 4)])
 			for _, raw := range []string{"", "search=rose"} {
 				q, err := query.Parse(raw, test.fields)

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // FuzzOpen opens arbitrary bytes as a file, both unchanged and with correct checksums, and uses it
@@ -84,7 +84,7 @@ func FuzzList(f *testing.F) {
 	f.Add("date%5Bgte%5D=2024-01-10&date%5Blt%5D=2024-02-02&sort=text&text%5Bprefix%5D=fe")
 	records := append(fewRecords(), manyRecords(400)...)
 	r := openBuilt(f, everyType(), records, segment.Options{})
-	oracle := listtest.NewOracle(everyType(), records)
+	oracle := segmenttest.NewOracle(everyType(), records)
 	f.Fuzz(func(t *testing.T, raw string) {
 		q, err := query.Parse(raw, everyType())
 		if err != nil {

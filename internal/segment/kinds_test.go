@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"testing"
 
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // requestKind is a kind of request: a method of query.Engine.
@@ -92,7 +92,7 @@ func TestEveryKind(t *testing.T) {
 		if _, err := kind.call(canceled, r, q); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, canceled: %v", kind.name, err)
 		}
-		p := listtest.Pacer{Err: errors.New("rejected")}
+		p := segmenttest.Pacer{Err: errors.New("rejected")}
 		_, err := kind.call(query.WithPacer(t.Context(), &p), r, q)
 		if rejected := errors.Is(err, p.Err); rejected != kind.counts || rejected && p.Yields != 1 || p.Held != 0 {
 			t.Errorf("%s, rejected by its pacer: %d reports, %v", kind.name, p.Yields, err)

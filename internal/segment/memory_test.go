@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // openInMemory builds a segment in memory.
@@ -23,7 +23,7 @@ func openInMemory(t testing.TB, fields []herb.Field, records []herb.Record) *seg
 // TestInMemory compares segments in memory with the oracle.
 func TestInMemory(t *testing.T) {
 	t.Parallel()
-	listtest.Run(t, listtest.Engine{
+	segmenttest.Run(t, segmenttest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 			return openInMemory(t, fields, records)
 		},

@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // TestPlaces compares boxes and distances with the oracle.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	listtest.RunPlaces(t, listtest.Engine{
+	segmenttest.RunPlaces(t, segmenttest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 			return openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 		}})

@@ -8,10 +8,10 @@ import (
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/segment/internal/buildtest"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // sequence yields records.
@@ -63,7 +63,7 @@ func (unsyncedFile) Sync() error { return nil }
 // TestListing runs the conformance suite.
 func TestListing(t *testing.T) {
 	t.Parallel()
-	listtest.Run(t, listtest.Engine{
+	segmenttest.Run(t, segmenttest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 			return openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 		},
@@ -76,7 +76,7 @@ func TestListing(t *testing.T) {
 // with bigrams in files of any size.
 func TestListing_spilled(t *testing.T) {
 	t.Parallel()
-	listtest.Run(t, listtest.Engine{
+	segmenttest.Run(t, segmenttest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 			return openBuilt(t, fields, records,
 				segment.Options{Memory: 512, FS: unsynced{}, Indexes: buildtest.AllIndexes()})

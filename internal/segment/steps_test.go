@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // longTexts returns few records of many words, most of which are different and begin with one of a
@@ -56,7 +56,7 @@ func TestSteps_longTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, engine := range map[string]query.Engine{"segment": r, "memory": inMemory} {
-			var p listtest.Pacer
+			var p segmenttest.Pacer
 			if page, err := engine.List(query.WithPacer(t.Context(), &p), q); err != nil || page.Total < records {
 				t.Errorf("%s: %s: %d records, %v", tt.raw, name, page.Total, err)
 			}
@@ -76,7 +76,7 @@ func TestSteps_announced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p listtest.Pacer
+	var p segmenttest.Pacer
 	if _, err := r.Facets(query.WithPacer(t.Context(), &p), q); err != nil || p.Most < 2*cancelRecords {
 		t.Errorf("at most %d steps in %d reports, %v", p.Most, p.Yields, err)
 	}
@@ -86,7 +86,7 @@ func TestSteps_announced(t *testing.T) {
 func TestSteps_lookups(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
-	p := listtest.Pacer{Err: errors.New("rejected")}
+	p := segmenttest.Pacer{Err: errors.New("rejected")}
 	ctx := query.WithPacer(t.Context(), &p)
 	var values strings.Builder
 	for i := range query.MaxFilterValues {
@@ -116,7 +116,7 @@ func TestSteps_largeRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p listtest.Pacer
+	var p segmenttest.Pacer
 	s, err := r.Stream(query.WithPacer(t.Context(), &p), q)
 	for _, failed := range s.Records {
 		err = errors.Join(err, failed)
@@ -130,7 +130,7 @@ func TestSteps_largeRecords(t *testing.T) {
 func TestSteps_rejected(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
-	p := listtest.Pacer{Err: errors.New("rejected")}
+	p := segmenttest.Pacer{Err: errors.New("rejected")}
 	ctx := query.WithPacer(t.Context(), &p)
 	q, err := query.Parse("search="+url.QueryEscape("w* rose"), cancelFields())
 	if err != nil {

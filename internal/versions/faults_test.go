@@ -18,10 +18,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/store"
 	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
@@ -50,7 +50,7 @@ func newContent(t *testing.T, name string, records int) content {
 			fmt.Sprintf("%s rose %d", name, i*7%10), strings.Repeat("red,", i%2) + name,
 		})
 	}
-	oracle := listtest.NewOracle(contentFields, e.records)
+	oracle := segmenttest.NewOracle(contentFields, e.records)
 	for _, raw := range []string{
 		"per_page=100", "sort=name&order=desc", "search=rose&tags=red", "tags[prefix]=red&sort=tags&page=2&per_page=4",
 	} {

@@ -23,9 +23,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/apitest"
-	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/web"
 )
 
@@ -59,7 +59,7 @@ func TestPortals_memory(t *testing.T) {
 			server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 			return w.Code
 		}
-		var p listtest.Pacer
+		var p segmenttest.Pacer
 		if status := get(&p); status != 200 || p.Peak == 0 || p.Held != 0 {
 			t.Errorf("%s: %d, reserved %d bytes, holds %d", path, status, p.Peak, p.Held)
 		}
@@ -72,7 +72,7 @@ func TestPortals_memory(t *testing.T) {
 
 // countingPacer counts the documents for which requests reserve memory.
 type countingPacer struct {
-	listtest.Pacer
+	segmenttest.Pacer
 	documents atomic.Int64
 }
 

@@ -15,9 +15,9 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/httpapi/gate"
-	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/web"
 )
 
@@ -131,7 +131,7 @@ func TestPreview_lane(t *testing.T) {
 		server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/datasets/geo/places/map/preview.png", nil))
 		return w.Code, w.Body.Len()
 	}
-	var p listtest.Pacer
+	var p segmenttest.Pacer
 	if status, n := draw(&p); status != 200 || n == 0 || p.Most < 1<<17 || p.Held != 0 {
 		t.Errorf("%d, %d bytes; announced %d steps, holds %d bytes", status, n, p.Most, p.Held)
 	}
@@ -141,7 +141,7 @@ func TestPreview_lane(t *testing.T) {
 }
 
 // fullPacer has no memory for an image.
-type fullPacer struct{ *listtest.Pacer }
+type fullPacer struct{ *segmenttest.Pacer }
 
 func (p fullPacer) Reserve(_ context.Context, bytes int) (func(), error) {
 	if bytes > 3<<20 {

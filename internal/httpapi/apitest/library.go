@@ -14,8 +14,8 @@ import (
 	"herbarium/internal/geo"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/store"
 	"herbarium/internal/text"
 	"herbarium/internal/versions"
@@ -42,7 +42,7 @@ func (l *Library) Put(d herb.Dataset, records []herb.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.Views = slices.DeleteFunc(slices.Clone(l.Views), func(v library.View) bool { return v.Ref == d.Ref })
-	l.Views = append(l.Views, library.View{Dataset: d, Engine: listtest.NewOracle(d.Fields, records)})
+	l.Views = append(l.Views, library.View{Dataset: d, Engine: segmenttest.NewOracle(d.Fields, records)})
 	slices.SortFunc(l.Views, func(a, b library.View) int { return a.Ref.Compare(b.Ref) })
 }
 
@@ -51,7 +51,7 @@ func (l *Library) Keep(d herb.Dataset, records []herb.Record) {
 	d.Records = len(records)
 	d.Coordinates = geo.Recognize(d.Fields, records, geo.Declared(d.Descriptor, d.Fields))
 	d.Access = cmp.Or(d.Access, herb.AccessOpen)
-	l.Kept = append(l.Kept, library.View{Dataset: d, Engine: listtest.NewOracle(d.Fields, records)})
+	l.Kept = append(l.Kept, library.View{Dataset: d, Engine: segmenttest.NewOracle(d.Fields, records)})
 	if l.Histories == nil {
 		l.Histories = map[herb.Ref][]versions.Version{}
 	}

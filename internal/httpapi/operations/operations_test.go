@@ -10,9 +10,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/library"
-	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // cases returns a version with long lists, identified by its first field.
@@ -25,7 +25,7 @@ func cases() *library.View {
 	columns := []herb.ColumnReport{{Longest: 1}, {Longest: longest}}
 	d := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "b"}, Fields: fields}
 	d.PrimaryKey, d.Report = []string{"id"}, &herb.Report{Columns: columns}
-	return &library.View{Dataset: d, Engine: listtest.NewOracle(fields, []herb.Record{{"1", "x"}, {"2", "x, y"}})}
+	return &library.View{Dataset: d, Engine: segmenttest.NewOracle(fields, []herb.Record{{"1", "x"}, {"2", "x, y"}})}
 }
 
 // TestMemory checks that each operation reserves the memory of its result until it is released, and
@@ -69,7 +69,7 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var pacer listtest.Pacer
+			var pacer segmenttest.Pacer
 			ctx := query.WithPacer(t.Context(), &pacer)
 			release, err := tt.run(t, ctx)
 			must.NoError(t, err)

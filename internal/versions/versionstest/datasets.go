@@ -11,7 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/listtest"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/versions"
 )
 
@@ -100,7 +100,7 @@ func Publish(t *testing.T, l *Node, n int) herb.Dataset {
 // Total lists a snapshot and returns the number of records.
 func Total(t *testing.T, s library.View) int {
 	t.Helper()
-	return listtest.Total(t, s, s.Fields, "per_page=1")
+	return segmenttest.Total(t, s, s.Fields, "per_page=1")
 }
 
 // Acquire opens Prices until the test ends.

@@ -168,13 +168,6 @@ func (c *Column) keyRanks(key string) RankRange {
 	return RankRange{c: c, from: from, to: from, run: anyRun}
 }
 
-func (c *Column) ranksOf(k SortKey) RankRange {
-	if k.Missing > 0 {
-		return c.missingRanks(k.Missing - 1)
-	}
-	return c.keyRanks(k.Key)
-}
-
 // missingRanks returns the ranks of the records whose value is missing, with the given
 // text.MissingPosition.
 func (c *Column) missingRanks(missing int) RankRange {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/state"
 )
@@ -18,7 +18,7 @@ import (
 func TestQuestion_call(t *testing.T) {
 	t.Parallel()
 	d, records := sales()
-	source := listtest.NewOracle(d.Fields, records)
+	source := segmenttest.NewOracle(d.Fields, records)
 	aggregate := func(r *query.AggregateRequest) (query.Aggregate, error) {
 		return source.Aggregate(context.Background(), r)
 	}

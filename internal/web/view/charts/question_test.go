@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/plot"
 	"herbarium/internal/web/view/state"
@@ -69,7 +69,7 @@ func askOf(t *testing.T, d *herb.Dataset, records []herb.Record, raw string) (*s
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
-	source := listtest.NewOracle(d.Fields, records)
+	source := segmenttest.NewOracle(d.Fields, records)
 	a, err := q.Run(func(r *query.AggregateRequest) (query.Aggregate, error) {
 		return source.Aggregate(context.Background(), r)
 	})

@@ -14,8 +14,8 @@ import (
 
 	"herbarium/internal/geo"
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/state"
 )
@@ -319,7 +319,7 @@ func TestFirstQuestion_pinned(t *testing.T) {
 func TestByOf_log(t *testing.T) {
 	t.Parallel()
 	d := openTables()["meteorites"]
-	source, all := listtest.NewOracle(d.Fields, d.records), columns.Read(&d.Dataset)
+	source, all := segmenttest.NewOracle(d.Fields, d.records), columns.Read(&d.Dataset)
 	calls := 0
 	for range 2 {
 		err := all.ReadScales(func(fields []int) ([]query.Facet, error) {

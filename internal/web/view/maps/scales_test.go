@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/maps"
 	"herbarium/internal/web/view/state"
@@ -32,7 +32,7 @@ func scalesOf(t *testing.T, typ herb.Type, values ...string) maps.Scales {
 	if typ == herb.TypeNumber {
 		s.Size = "v"
 	}
-	source := listtest.NewOracle(d.Fields, records)
+	source := segmenttest.NewOracle(d.Fields, records)
 	found, err := source.Facets(t.Context(), maps.ScaleRequest(s, all))
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 	"herbarium/internal/web/view/maps"
 )
 
@@ -45,7 +45,7 @@ func TestNewPositionSpread(t *testing.T) {
 				append(coordinates[maps.Longitudes], x)
 			records = append(records, herb.Record{fmt.Sprintf("%.7f,%.7f", y, x)})
 		}
-		source := listtest.NewOracle(fields, append(records, herb.Record{""}))
+		source := segmenttest.NewOracle(fields, append(records, herb.Record{""}))
 		req, err := query.Parse("", fields)
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestNewSpread(t *testing.T) {
 				values = append(values, v)
 			}
 		}
-		source := listtest.NewOracle([]herb.Field{field}, records)
+		source := segmenttest.NewOracle([]herb.Field{field}, records)
 		req, err := query.Parse("", []herb.Field{field})
 		if err != nil {
 			t.Fatal(err)

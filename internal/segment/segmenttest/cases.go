@@ -1,4 +1,4 @@
-package listtest
+package segmenttest
 
 import (
 	"context"
@@ -165,7 +165,7 @@ func testCases() (cases []testCase) {
 		return err
 	})
 	if err != nil {
-		panic(fmt.Sprintf("listtest: %v", err))
+		panic(fmt.Sprintf("segmenttest: %v", err))
 	}
 	return cases
 }

@@ -1,4 +1,4 @@
-package listtest
+package segmenttest
 
 import (
 	"cmp"

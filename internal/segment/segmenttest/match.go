@@ -1,4 +1,4 @@
-package listtest
+package segmenttest
 
 import (
 	"fmt"
@@ -78,7 +78,7 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		case query.OpLte:
 			return order <= 0
 		}
-		panic(fmt.Sprintf("listtest: unknown operator %q", op))
+		panic(fmt.Sprintf("segmenttest: unknown operator %q", op))
 	})
 }
 

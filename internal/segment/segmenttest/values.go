@@ -1,4 +1,4 @@
-package listtest
+package segmenttest
 
 import (
 	"cmp"
@@ -60,7 +60,7 @@ func parseValue(f herb.Field, value string) (p parsedValue) {
 		p.text = text.CollationKey(value)
 	}
 	if !ok {
-		panic(fmt.Sprintf("listtest: %q is not a %s", value, f.Type))
+		panic(fmt.Sprintf("segmenttest: %q is not a %s", value, f.Type))
 	}
 	return p
 }

@@ -1,4 +1,4 @@
-package listtest
+package segmenttest
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func parseTimeOfDay(s string) (*big.Rat, bool) {
 func rat(s string) *big.Rat {
 	q, ok := new(big.Rat).SetString("0" + strings.ReplaceAll(s, ",", "."))
 	if !ok {
-		panic(fmt.Sprintf("listtest: %q is not a number", s))
+		panic(fmt.Sprintf("segmenttest: %q is not a number", s))
 	}
 	return q
 }

@@ -1,11 +1,11 @@
-package listtest_test
+package segmenttest_test
 
 import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/segmenttest"
 )
 
 // TestOracle runs the suite on the oracle itself. The random part compares it with itself, but the
@@ -15,9 +15,9 @@ func TestOracle(t *testing.T) {
 	for name, plants := range map[string]bool{"datasets": false, "plants": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			listtest.Run(t, listtest.Engine{
+			segmenttest.Run(t, segmenttest.Engine{
 				Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
-					return listtest.NewOracle(fields, records)
+					return segmenttest.NewOracle(fields, records)
 				},
 				Plants:   plants,
 				Datasets: 10,
