@@ -26,7 +26,7 @@ func TestImports(t *testing.T) {
 	t.Parallel()
 	allowed := readTable(t)
 	testOnly := []string{
-		"browsertest", "httpapi/apitest", "ingest/rowstest", "segmenttest", "must", "programtest",
+		"browsertest", "httpapi/apitest", "ingest/rowstest", "segment/segmenttest", "must", "programtest",
 		"segment/internal/buildtest", "store/pgtest", "testseed", "versions/versionstest", "blobs/s3test",
 	}
 	seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 )
 
 // threeRecords is a frozen segment file.
-const threeRecords = "../segment/testdata/v4/three.seg"
+const threeRecords = "../segment/testdata/v5/three.seg"
 
 // damaged returns a copy of the segment with one byte changed.
 func damaged(t *testing.T, at int) string {
@@ -35,13 +35,13 @@ func TestSegment(t *testing.T) {
 		code     int
 		out, err string // parts of the output
 	}{
-		{"verify", []string{"verify", threeRecords}, 0, "intact: 3 records, 4,072 bytes\n", ""},
+		{"verify", []string{"verify", threeRecords}, 0, "intact: 3 records, 3,936 bytes\n", ""},
 		{"verify damaged record", []string{"verify", damaged(t, 20)}, 1, "",
 			"damaged.seg: the segment is damaged: section RECS"},
 		{"verify index of another release", []string{"verify", damaged(t, 8)}, 0,
-			"intact: 3 records, 4,072 bytes; its index, f5-r1, is rebuilt by servers of this release\n", ""},
+			"intact: 3 records, 3,936 bytes; its index, f4-r1, is rebuilt by servers of this release\n", ""},
 		{"dump index of another release", []string{"dump", damaged(t, 8)}, 1, "",
-			"the segment has the indexes of another release: it has format 5"},
+			"the segment has the indexes of another release: it has format 4"},
 		{"verify no segment", []string{"verify", "segment_test.go"}, 1, "",
 			"the segment is damaged: no magic number at the start"},
 		{"verify empty", []string{"verify", empty}, 1, "", "the segment is cut off: it is empty"},
@@ -50,7 +50,7 @@ func TestSegment(t *testing.T) {
 		{"dump", []string{"dump", threeRecords}, 0, "records  3\n", ""},
 		{"dump damaged record", []string{"dump", damaged(t, 20)}, 0, "records  3\n", ""},
 		{"dump missing", []string{"dump", "no.seg"}, 1, "", "no.seg: no such file"},
-		{"stat", []string{"stat", threeRecords}, 0, "3 records, 4 words (3 distinct), format version 4\n", ""},
+		{"stat", []string{"stat", threeRecords}, 0, "3 records, 4 words (3 distinct), format version 5\n", ""},
 		{"stat missing", []string{"stat", "no.seg"}, 1, "", "no.seg: no such file"},
 		{"no such command", []string{"stats", threeRecords}, 2, "",
 			`did you mean "stat"? valid commands: dump, stat, verify`},
@@ -77,7 +77,7 @@ func TestSegmentStat_json(t *testing.T) {
 	t.Parallel()
 	var s segment.Stat
 	must.NoError(t, json.Unmarshal([]byte(newEnvironment(t).must(t, "segment", "stat", "--json", threeRecords)), &s))
-	if s.Records != 3 || s.Bytes != 4072 || len(s.Sections) != 35 ||
+	if s.Records != 3 || s.Bytes != 3936 || len(s.Sections) != 32 ||
 		s.Sections[0] != (segment.KindStat{Tag: "RECS", Sections: 1, Bytes: 96}) {
 		t.Errorf("%+v", s)
 	}

@@ -44,7 +44,7 @@ func (r *ChangesRequest) IsWhole() bool {
 
 // IsUnfiltered reports whether all records of both versions match.
 func (r *ChangesRequest) IsUnfiltered() bool {
-	return r.Before != nil && r.After != nil && len(r.After.Conditions) == 0 && r.After.Search == nil
+	return r.Before != nil && r.After != nil && r.After.SelectsAll()
 }
 
 // CutVersions returns the versions that a request for changes names and the query string without

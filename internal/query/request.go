@@ -65,6 +65,12 @@ type Request struct {
 	given  Params // the parameters with an effect, sorted
 }
 
+// SelectsAll reports whether all records match. Nothing else decides whether a result is that of the
+// whole dataset.
+func (r *Request) SelectsAll() bool {
+	return len(r.Conditions) == 0 && r.Search == nil && !r.Area.HasPosition()
+}
+
 // Canonical returns the parameters that determine the result of a parsed request, as a query
 // string. It does not depend on the order of the parameters, nor on a key and on empty parameters
 // that count as absent. The position of values in a list, such as the fields of facets, remains.

@@ -218,3 +218,19 @@ func TestOffset(t *testing.T) {
 		}
 	}
 }
+
+func TestRequest_SelectsAll(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{
+		{Name: "name", Type: herb.TypeText, Filterable: true, Sortable: true, Searchable: true},
+		{Name: "lat", Type: herb.TypeNumber, Filterable: true}, {Name: "lon", Type: herb.TypeNumber, Filterable: true},
+	}
+	for raw, want := range map[string]bool{
+		"": true, "sort=name&page=2": true, "name=a": false, "search=a": false, "_bbox=1,2,3,4": false,
+	} {
+		r, err := query.Split(raw).Listing(fields, herb.Order{})
+		if err != nil || r.SelectsAll() != want {
+			t.Errorf("%q: %v; want %v", raw, err, want)
+		}
+	}
+}

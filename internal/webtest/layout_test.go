@@ -14,7 +14,7 @@ import (
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	const most, mostWithoutFont = 85_000, 56_000
+	const most, mostWithoutFont = 115_000, 88_000
 	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree",
 		catalog + "/about", catalog + "/api", catalog + "/versions"} {
 		b := open(t, s, tabOptions{})

@@ -17,7 +17,7 @@ import (
 // TestRules checks that the sections of the documentation exist that the rules of the oracle name.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	documentation, err := os.ReadFile("../../docs/api.md")
+	documentation, err := os.ReadFile("../../../docs/api.md")
 	must.NoError(t, err)
 	sections := map[string]bool{}
 	for line := range strings.Lines(string(documentation)) {

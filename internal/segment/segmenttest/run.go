@@ -1,5 +1,5 @@
-// Package segmenttest defines correct listings: it has a deliberately simple oracle, and a conformance
-// suite that compares every engine with it. Only tests import it.
+// Package segmenttest defines correct listings: it has a deliberately simple oracle, and a
+// conformance suite that compares every engine with it. Only tests import it.
 package segmenttest
 
 import (

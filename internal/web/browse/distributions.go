@@ -32,7 +32,7 @@ func countColumns(ctx context.Context, s *state.State, v datasetView,
 	if err != nil {
 		return nil, err
 	}
-	filtered := len(req.Conditions) > 0 || req.Search != nil
+	filtered := !req.SelectsAll()
 	drawn := make([]distributions.Distribution, min(len(columns), query.MaxFacetFields))
 	var counted []*distributions.Distribution
 	var fields []int

@@ -123,7 +123,7 @@ func (p *pictures) newCard(ctx context.Context, v datasetView, s *state.State, t
 	case "chart":
 		err = setCardChart(ctx, v, s, card, words)
 	case "table":
-		if len(req.Conditions) == 0 && req.Search == nil && len(v.columns.Charts) > 0 {
+		if req.SelectsAll() && len(v.columns.Charts) > 0 {
 			err = setFirstChart(ctx, v, s, card)
 		}
 	}
@@ -168,7 +168,7 @@ func (p *pictures) newCardMap(ctx context.Context, v datasetView, s *state.State
 	q := fit.Grid
 	m := &share.Map{Stretch: maps.Stretch(q.Bounds), MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY,
 		MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.coasts().land(q.Bounds)}
-	if len(req.Conditions) > 0 || req.Search != nil || req.Area.HasPosition() {
+	if !req.SelectsAll() {
 		m.All, m.HighestAll, err = v.dots(ctx, pair, *q, all)
 		if err != nil {
 			return nil, err
