@@ -65,8 +65,8 @@ type Request struct {
 	given  Params // the parameters with an effect, sorted
 }
 
-// SelectsAll reports whether all records match. Nothing else decides whether a result is that of the
-// whole dataset.
+// SelectsAll reports whether all records match. Nothing else decides whether a result is that of
+// the whole dataset.
 func (r *Request) SelectsAll() bool {
 	return len(r.Conditions) == 0 && r.Search == nil && !r.Area.HasPosition()
 }
