@@ -222,20 +222,26 @@ func TestHAProxy_unavailable(t *testing.T) {
 	p := startProxy(t, haproxyConfig, a.addr, b.addr, c.addr)
 	a.busy.Store(true)
 	b.busy.Store(true)
+	// A retry avoids only the node before it, so that the second one rarely meets the first node again.
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		unavailable := 0
 		for range each {
-			if resp := p.do(t, method, "/api/v1"); resp.Status != http.StatusOK {
-				t.Fatalf("%s is not retried on the third node: %d %s", method, resp.Status, resp.Body)
+			if resp := p.do(t, method, "/api/v1"); resp.Status == http.StatusServiceUnavailable {
+				unavailable++
 			}
 		}
+		if unavailable > each/4 {
+			t.Fatalf("%d of %d %s requests are not retried on the third node", unavailable, each, method)
+		}
 	}
+	retried := c.requests.Load()
 	passed := 0
 	for range each {
 		if resp := p.do(t, http.MethodPost, "/plants"); resp.Status == http.StatusServiceUnavailable {
 			passed++
 		}
 	}
-	if n := c.requests.Load(); passed == 0 || int64(passed)+n-2*each != each {
+	if n := c.requests.Load(); passed == 0 || int64(passed)+n-retried != each {
 		t.Errorf("of %d POST requests, %d got a 503, and the third node has got %d requests in all", each, passed, n)
 	}
 	c.busy.Store(true)

@@ -180,6 +180,9 @@ func TestMonitoring(t *testing.T) {
 			folder := t.TempDir()
 			must.NoError(t, os.WriteFile(filepath.Join(folder, "good.csv"), []byte("a,b\n1,2\n"), 0o600))
 			must.NoError(t, os.WriteFile(filepath.Join(folder, "bad.csv"), []byte("a,b\n1,2,3\n"), 0o600))
+			must.NoError(t, os.Mkdir(filepath.Join(folder, "fresh"), 0o700))
+			must.NoError(t, os.WriteFile(filepath.Join(folder, "fresh", "datapackage.json"),
+				[]byte(`{"resources": [{"name": "a", "data": [{"id": 1}], "herbarium": {"expected": "daily"}}]}`), 0o600))
 			environment := append(settings(t), "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"))
 			s, err := programtest.Start(t.Context(),
 				programtest.Options{Program: program, Args: []string{"--watch", folder}, Settings: environment})

@@ -49,7 +49,7 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 		{"expensive queries, clients disconnect", times("expensive"), 0, s.disconnect},
 		{"searches of long texts", 20, 0, s.searchLongTexts},
 		{"headers of workbooks", s.overload, rejectedPause, s.headOfWorkbook},
-		{"Parquet files and comparisons", maxClients, 0, s.background},
+		{"Parquet files and comparisons", maxClients, holdingPause, s.background},
 		{"exports", min(s.overload, times("bulk")), rejectedPause, func(ctx context.Context, _ int) string {
 			return s.readSlowly(ctx, "/api/v1/soak/records/data.csv", 0)
 		}},

@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/access"
 	"herbarium/internal/admission"
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/gate"
@@ -52,7 +53,7 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 		data: d, config: c, opts: opts, starting: starting, watcher: watcher, metrics: observed.Handler(),
 		health: d.monitor(opts.Log, starting, observed.SetDependency),
 		tasks: map[string]func(context.Context) error{"keys": verifier.Run, "library": d.Library.Run,
-			"garbage collection": d.Versions.Run},
+			"garbage collection": d.Versions.Run, "freshness": d.announceOverdue},
 		stopPublishes: func() {},
 	}
 	if watcher != nil {
@@ -156,8 +157,43 @@ func (p *components) addPublishing(lanes *admission.Controller, observed *teleme
 		reviews.Stop()
 	}
 	p.tasks["publishes"] = queue.Run
+	fetches := p.addFetches(files, queue, observed)
+	paged.Fetches = fetches
 	paged.Files, paged.Drafts, paged.Versions, paged.Publisher = files, reviews, d.Versions, d.Publisher
-	return &publishing.Services{Files: files, Queue: queue, Versions: d.Versions, Publisher: d.Publisher}
+	return &publishing.Services{Files: files, Queue: queue, Versions: d.Versions, Publisher: d.Publisher,
+		Fetches: fetches}
+}
+
+// addFetches adds what fetches files from other servers.
+func (p *components) addFetches(files *receive.Receiver, queue *publish.Queue,
+	observed *telemetry.Metrics) *fetch.Service {
+	d, c := p.data, p.config
+	client := c.newFetchClient(files, p.opts.Version)
+	d.Publisher.Fetch = client.Fetch
+	service := fetch.New(fetch.Options{
+		Store: d.Store, Client: client, Queue: queue, Live: d.Library.Live, LiveVersion: d.Versions.LiveVersion,
+		Log: p.opts.Log, Observe: func(o fetch.Outcome) { observed.Fetched(string(o)) },
+	})
+	observed.Fetches(words(fetch.Outcomes()), func(ctx context.Context) (failing int, err error) {
+		states, err := service.States(ctx)
+		for _, s := range states {
+			if s.Failures > 0 {
+				failing++
+			}
+		}
+		return failing, err
+	})
+	p.tasks["fetches"] = service.Run
+	return service
+}
+
+// newFetchClient returns the client of a server that fetches from the hosts of the settings, which
+// were checked when they were read.
+func (c Config) newFetchClient(files *receive.Receiver, program string) *fetch.Client {
+	hosts, _ := fetch.ParseHosts(c.FetchHosts)
+	credentials, _ := fetch.ParseCredentials(c.Credentials)
+	return fetch.NewClient(fetch.ClientOptions{Hosts: hosts, Files: files, Credentials: credentials,
+		Program: "Herbarium/" + program})
 }
 
 // hasPrivateCatalog reports whether names, titles, fields and counts of datasets that require a key

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"herbarium/internal/access"
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
@@ -36,6 +37,7 @@ type Config struct {
 	Plants         string
 	MCP            string
 	TrustedProxies []netip.Prefix
+	FetchHosts     []string
 	LogLevel       slog.Level
 	LogFormat      string
 	MaxInFlight    int
@@ -52,6 +54,7 @@ type Config struct {
 	Drain          time.Duration
 	Shutdown       time.Duration
 	Token          herb.Secret
+	Credentials    herb.Secret       // of hosts that files are fetched from
 	Origins        map[string]string // the source of each value, by the key of its setting
 }
 
@@ -60,6 +63,7 @@ const (
 	ConfigEnv = "HERBARIUM_CONFIG"
 	TokenEnv  = "HERBARIUM_TOKEN"
 	KeyEnv    = "HERBARIUM_KEY" // of commands that use a server
+	FetchEnv  = "HERBARIUM_FETCH_CREDENTIALS"
 )
 
 // DefaultConfigFile is read if it exists and no other file is named.
@@ -113,6 +117,12 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 			errs = append(errs, fmt.Errorf("%s: %w", TokenEnv, err))
 		}
 	}
+	if v, ok := env(FetchEnv); ok {
+		c.Credentials = herb.Secret(v)
+		if _, err := fetch.ParseCredentials(c.Credentials); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", FetchEnv, err))
+		}
+	}
 	if c.Database != "" && c.Blobs == "" {
 		errs = append(errs, herb.Invalidf("nodes that share a database (%s) must share the published files as well; "+
 			"set --blobs, for example to s3://bucket or file:///a/shared/folder", c.Origins["database"]))
@@ -126,7 +136,8 @@ func CheckEnv(environ []string) error {
 	const prefix = "HERBARIUM_"
 	c := DefaultConfig()
 	// without the prefix, which would make all names similar
-	known := []string{ConfigEnv[len(prefix):], TokenEnv[len(prefix):], KeyEnv[len(prefix):]}
+	known := []string{ConfigEnv[len(prefix):], TokenEnv[len(prefix):], KeyEnv[len(prefix):],
+		FetchEnv[len(prefix):]}
 	for _, s := range c.Settings() {
 		known = append(known, s.Env()[len(prefix):])
 	}
@@ -217,6 +228,8 @@ func (c Config) YAML() string {
 		fmt.Fprintf(&b, "%-40s # %s\n", key+": "+scalar(s.Value()), c.Origins[s.Key])
 	}
 	fmt.Fprintf(&b, "# token: %s, from the environment variable %s alone\n", c.Token, TokenEnv)
+	fmt.Fprintf(&b, "# credentials of fetch_hosts: %s, from the environment variable %s alone\n", c.Credentials,
+		FetchEnv)
 	return b.String()
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"herbarium/internal/access"
 	"herbarium/internal/blobs"
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
@@ -63,6 +64,8 @@ type Store interface {
 	Webhooks(ctx context.Context) ([]herb.Webhook, error)
 	RemoveWebhook(ctx context.Context, id string) error
 	Deliveries(ctx context.Context, webhook string, limit int) ([]store.Delivery, error)
+	fetch.Store
+	AddOverdue(ctx context.Context, v herb.LiveVersion) error
 	ResendDeliveries(ctx context.Context, webhook string, events []string, now time.Time) (int64, error)
 	CountDeliveries(ctx context.Context) (store.DeliveryCounts, error)
 	Ping(ctx context.Context) error

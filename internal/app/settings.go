@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"herbarium/internal/blobs"
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/publish/receive"
@@ -99,6 +100,9 @@ func (c *Config) Settings() []Setting {
 		{"trusted_proxies", "`addresses` and networks of reverse proxies, separated by commas, whose X-Forwarded-For " +
 			"or Forwarded header names the client", "",
 			prefixesValue(&c.TrustedProxies)},
+		{"fetch_hosts", "`hosts` from which files may be fetched, separated by commas: data.example.org, *.gov.uk, " +
+			"s3://bucket, and addresses that are not public, such as 10.0.0.0/8; empty: none", "",
+			hostsValue(&c.FetchHosts)},
 		{"log.level", "minimum log `level`: debug, info, warn or error", "info", levelValue(&c.LogLevel)},
 		{"log.format", "`format` of the log: human, json, or auto (human on a terminal)", telemetry.FormatAuto,
 			stringValue(&c.LogFormat, logFormat)},
@@ -273,6 +277,16 @@ func prefixesValue(at *[]netip.Prefix) value {
 		}
 		return list, nil
 	})
+}
+
+// hostsValue is a setting that is a list of hosts to fetch from.
+func hostsValue(at *[]string) value {
+	return setting(at, func(list []string) string { return strings.Join(list, ",") },
+		func(s string) (list []string, err error) {
+			list = splitList(s, ',')
+			_, err = fetch.ParseHosts(list)
+			return list, err
+		})
 }
 
 // splitList returns the elements of a list, as a configuration file has it, or with a separator

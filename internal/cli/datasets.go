@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"herbarium/internal/app"
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/remote"
 	"herbarium/internal/text"
@@ -31,7 +33,8 @@ func newDatasets(r *runner) *cobra.Command {
 		Long: `List the datasets with their live versions. Sources that are not published, because they failed or because the descriptor
 of their folder does not list them, are reported on standard error, with the reason. With --json, a dataset whose source is
 not published has the members source and error or skipped; a source without a dataset has a line of its own, after them.
-The exit code is 4 if a source failed.`,
+FRESHNESS is fresh, due, overdue, unknown or historical, by the frequency that the descriptor declares as expected. A source that cannot be fetched is
+reported as well; with --json, fetch has its state. The exit code is 4 if a source failed.`,
 		Example: `  herbarium datasets list
   herbarium datasets list --json | jq -r .name`,
 		Args: noArgs,
@@ -61,6 +64,10 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 	if err != nil {
 		return err
 	}
+	fetches, err := fetch.States(ctx, d.Store.Fetches, time.Now())
+	if err != nil {
+		return err
+	}
 	failed := 0
 	for _, e := range sourceErrors {
 		if !e.Skipped {
@@ -68,14 +75,20 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 		}
 	}
 	if r.asJSON {
-		return errors.Join(r.writeDatasets(datasets, sourceErrors), errFailedSources(failed))
+		return errors.Join(r.writeDatasets(datasets, sourceErrors, fetches), errFailedSources(failed))
 	}
-	const header = "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION"
+	const header = "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tFRESHNESS\tVERSION"
 	err = writeTable(r.Out, header, datasets, func(ds herb.Dataset) []any {
 		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access,
-			minute(ds.Published, "mutable"), ds.Version}
+			minute(ds.Published, "mutable"), cmp.Or(ds.FreshnessAt(time.Now()).State, herb.Unknown), ds.Version}
 	})
 	r.listSourceErrors(sourceErrors)
+	for _, ds := range datasets {
+		if s := fetches[ds.Ref]; s.Error != "" {
+			fmt.Fprintf(r.Err, "%s: not fetched since %s: %s\n", ds.Ref, minute(s.Failing.Local(), ""),
+				escapeText(s.Error))
+		}
+	}
 	return errors.Join(err, errFailedSources(failed))
 }
 
@@ -83,6 +96,7 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 type listedDataset struct {
 	datasetJSON
 	sourceState
+	Fetch *fetch.State `json:"fetch,omitempty"` // nil: it is not fetched
 }
 
 // unpublishedSource is a source without a published dataset in the output of 'datasets list
@@ -137,9 +151,13 @@ func (r *runner) listSourceErrors(sourceErrors []herb.SourceError) {
 
 // writeDatasets prints the datasets as JSON, each with the error of its source, and then the
 // sources without a dataset.
-func (r *runner) writeDatasets(datasets []herb.Dataset, sourceErrors []herb.SourceError) error {
+func (r *runner) writeDatasets(datasets []herb.Dataset, sourceErrors []herb.SourceError,
+	fetches map[herb.Ref]fetch.State) error {
 	withError := func(d herb.Dataset) listedDataset {
 		l := listedDataset{datasetJSON: newDatasetJSON(d)}
+		if s, ok := fetches[d.Ref]; ok {
+			l.Fetch = &s
+		}
 		for _, e := range sourceErrors {
 			if e.Ref == d.Ref {
 				l.set(e)
@@ -168,17 +186,19 @@ func (r *runner) writeDatasets(datasets []herb.Dataset, sourceErrors []herb.Sour
 // datasetJSON is the output of a dataset with --json.
 type datasetJSON struct {
 	herb.Ref
-	Title       string       `json:"title,omitempty"`
-	Description string       `json:"description,omitempty"`
-	Access      herb.Access  `json:"access"`
-	Records     int          `json:"records"`
-	Version     string       `json:"version"`
-	Published   time.Time    `json:"published_at,omitzero"`
-	Fields      []herb.Field `json:"fields"`
+	Title       string         `json:"title,omitempty"`
+	Description string         `json:"description,omitempty"`
+	Access      herb.Access    `json:"access"`
+	Records     int            `json:"records"`
+	Version     string         `json:"version"`
+	Published   time.Time      `json:"published_at,omitzero"`
+	Freshness   herb.Freshness `json:"freshness,omitzero"`
+	Fields      []herb.Field   `json:"fields"`
 }
 
 func newDatasetJSON(d herb.Dataset) datasetJSON {
-	return datasetJSON{d.Ref, d.Title, d.Description, d.Access, d.Records, d.Version, d.Published, d.Fields}
+	return datasetJSON{d.Ref, d.Title, d.Description, d.Access, d.Records, d.Version, d.Published,
+		d.FreshnessAt(time.Now()), d.Fields}
 }
 
 // datasetCommand returns a command with one argument, a dataset.

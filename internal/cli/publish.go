@@ -38,6 +38,7 @@ func newPublish(r *runner) *cobra.Command {
   - a Data Package descriptor, such as one written by 'herbarium describe'
   - a folder: its descriptor, or the tables in it and in its subfolders; other files are skipped and listed
   - "-" for standard input
+  - an address, https://… or s3://…, with --as: the file is fetched, and again by running servers as --refresh says
 
 Delimiter, encoding, header and comments of text are detected; the report says how a file was read. Override them with
 --delimiter, --widths, --encoding, --header, --comment and --skip, or with a descriptor. If a file is read wrongly, run --check
@@ -72,7 +73,8 @@ rejected or failed), version, changes and report.`,
   herbarium publish export.csv --skip 3 --delimiter ';' --encoding windows-1252
   curl -s https://example.org/export | herbarium publish - --as shop/export --format csv
   herbarium publish prices.csv --as shop/prices --message 'Autumn prices'
-  herbarium publish prices.csv --to https://data.example.org --as shop/prices`,
+  herbarium publish prices.csv --to https://data.example.org --as shop/prices
+  herbarium publish https://example.org/prices.csv --as shop/prices --refresh 1h`,
 		Args: expectArgs(1, math.MaxInt, "at least one file or folder to publish"),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			// Large records produce much garbage; a memory limit bounds the heap for files of any
@@ -110,6 +112,11 @@ rejected or failed), version, changes and report.`,
 			if err := given.apply(set.Sources); err != nil {
 				return err
 			}
+			closeFetched, err := r.fetchSources(cmd.Context(), set.Sources)
+			if err != nil {
+				return err
+			}
+			defer closeFetched()
 			if client != nil {
 				return errors.Join(set.Err(), r.publish(cmd.Context(), remotePublisher{client}, set, opts))
 			}
@@ -123,6 +130,9 @@ rejected or failed), version, changes and report.`,
 		},
 	}
 	stringFlag(cmd, &given.as, "as", "publish one file under this `namespace/dataset`", r.completeDataset())
+	stringFlag(cmd, &given.refresh, "refresh",
+		"`time` after which servers fetch the file at an address again: a period such as 1h, a cron expression, or "+
+			"manual (default)", offer("1h", "1d", "manual"))
 	stringFlag(cmd, &given.access, "access",
 		"`access` to the records: open or key (default: as in the descriptor or the folder, else the setting access)",
 		offer(string(herb.AccessOpen), string(herb.AccessKey)))
@@ -148,6 +158,7 @@ rejected or failed), version, changes and report.`,
 type publishFlags struct {
 	readFlags
 	as, access string
+	refresh    string // of a file at an address
 }
 
 // apply sets the access of the sources and checks that the flags apply to them.
@@ -167,7 +178,14 @@ func (f publishFlags) apply(sources []descriptor.Source) error {
 // discover returns the sources at the paths.
 func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []string,
 	given publishFlags) (set descriptor.Set, err error) {
+	isAddress := slices.ContainsFunc(paths, herb.IsFetchAddress)
+	if given.refresh != "" && !isAddress {
+		return set, usagef("--refresh is for a file at an address; write https://… instead of the path")
+	}
 	if given.as == "" {
+		if isAddress {
+			return set, usagef("a file at an address needs a name; set one with --as namespace/dataset")
+		}
 		if slices.Contains(paths, stdinPath) {
 			return set, usagef("standard input has no name; set one with --as namespace/dataset")
 		}
@@ -179,6 +197,11 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 	}
 	if len(paths) != 1 {
 		return set, usagef("--as names one dataset; expected one file")
+	}
+	if isAddress {
+		s, err := fetchedSource(ref, paths[0], given.refresh)
+		set.Sources = []descriptor.Source{s}
+		return set, err
 	}
 	set.Sources = make([]descriptor.Source, 1)
 	if err := given.apply(set.Sources); err != nil { // validates the flags before reading a long input
@@ -274,7 +297,7 @@ func (r *runner) printResult(ref herb.Ref, p versions.Result, failure error, e r
 	fmt.Fprintln(r.Out, summarize(p))
 	full := opts.report || opts.Check
 	if full && p.Report != nil {
-		writeReport(r.Out, p.Report, p.PrimaryKey)
+		writeReport(r.Out, p.Report, p.PrimaryKey, p.InferredKey)
 	}
 	if opts.Check && p.Status != versions.StatusUnchanged {
 		fmt.Fprintln(r.Out)

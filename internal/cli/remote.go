@@ -180,7 +180,10 @@ func remoteFile(s descriptor.Source) (f remote.File, closeFile func() error, err
 	// Records in a descriptor are sent as a file: the settings do not have them. Standard input has
 	// no name.
 	f.Content = s.Input
-	if f.Descriptor != nil {
+	switch {
+	case s.Fetch.Address != "":
+		f.Name = s.DisplayName
+	case f.Descriptor != nil:
 		f.Name = s.Ref.Name + "." + cmp.Or(s.Format, "json")
 	}
 	return f, func() error { return nil }, nil

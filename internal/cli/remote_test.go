@@ -310,6 +310,10 @@ func TestPublishTo_flags(t *testing.T) {
 		if name == "to" || name == "help" {
 			continue
 		}
+		if name == "refresh" {
+			e.fails(t, 2, "--refresh is for a file at an address", "publish", file, "--to", s.url, "--refresh", "1h")
+			continue
+		}
 		args := []string{"publish", file, "--to", s.url, "--" + name}
 		if value := values[name]; value != "" {
 			args = append(args, value)

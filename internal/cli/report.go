@@ -13,7 +13,7 @@ import (
 )
 
 // writeReport writes the import report of a version as text.
-func writeReport(w io.Writer, rep *herb.Report, primaryKey []string) {
+func writeReport(w io.Writer, rep *herb.Report, primaryKey []string, inferred bool) {
 	fmt.Fprintf(w, "  source: %s; %s rows", cmp.Or(rep.Format, "unknown"), herb.Count(rep.Rows))
 	if rep.Excluded > 0 {
 		fmt.Fprintf(w, ", %s of them excluded", herb.Count(rep.Excluded))
@@ -37,7 +37,11 @@ func writeReport(w io.Writer, rep *herb.Report, primaryKey []string) {
 			herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
 	}
 	if len(primaryKey) > 0 {
-		fmt.Fprintf(w, "  primary key: %s\n", printable(strings.Join(primaryKey, ", ")))
+		how := ""
+		if inferred {
+			how = ", inferred: its values differ in all records"
+		}
+		fmt.Fprintf(w, "  primary key: %s%s\n", printable(strings.Join(primaryKey, ", ")), how)
 	}
 	if len(rep.Hidden) > 0 {
 		fmt.Fprintf(w, "  hidden columns: %s\n", printable(strings.Join(rep.Hidden, ", ")))

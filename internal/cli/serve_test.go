@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -334,9 +333,7 @@ func TestServe_gracefulShutdown(t *testing.T) {
 		s.stop()
 		close(stopped)
 	}()
-	for !strings.Contains(s.log.String(), "stopping") {
-		runtime.Gosched()
-	}
+	until(t, "the server stops", func() bool { return strings.Contains(s.log.String(), "stopping") })
 	if _, err := io.WriteString(conn, body); err != nil {
 		t.Fatal(err)
 	}
@@ -382,10 +379,11 @@ func TestServe_admin(t *testing.T) {
 		t.Errorf("metrics on the public address: %d; want 404", status)
 	}
 	var m []string
-	// the log is buffered for a short time
-	for address := regexp.MustCompile(`"url":"(http://[^"]+)/metrics"`); m == nil; runtime.Gosched() {
+	address := regexp.MustCompile(`"url":"(http://[^"]+)/metrics"`)
+	until(t, "the address is logged", func() bool { // the log is buffered for a short time
 		m = address.FindStringSubmatch(s.log.String())
-	}
+		return m != nil
+	})
 	admin := &server{url: m[1]}
 	if status, body := admin.get(t, "/metrics"); status != http.StatusOK ||
 		!strings.Contains(body, `herbarium_dataset_records{dataset="store/plants"} 0`) ||

@@ -29,7 +29,8 @@ const (
 
 // addServerSettings adds the flags of the settings that only a server has.
 func addServerSettings(flags *pflag.FlagSet) {
-	addSettings(flags, groupAddress, "addr", "admin_addr", "public_url", "trusted_proxies")
+	addSettings(flags, groupAddress, "addr", "admin_addr", "public_url", "trusted_proxies",
+		"fetch_hosts")
 	addSettings(flags, groupAccess, "access", "catalog", "plants", "mcp")
 	addSettings(flags, groupLimits, "max_in_flight", "max_expensive", "max_exports", "max_writes", "max_upload",
 		"request_timeout", "memory")

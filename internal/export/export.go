@@ -152,7 +152,7 @@ func (f Format) Check(fields []herb.Field, s query.Stream) error {
 // CheckRequest returns an error with herb.CodeInvalid if a file of the format cannot contain what a
 // request for records of a dataset asks for.
 func (f Format) CheckRequest(d *herb.Dataset, r *query.Request) error {
-	if r.Typed && f != NDJSON && f != GeoJSON {
+	if r.Typed && f == XLSX {
 		return query.ErrTyped(f.Label())
 	}
 	if f != GeoJSON {
@@ -165,10 +165,13 @@ func (f Format) CheckRequest(d *herb.Dataset, r *query.Request) error {
 // Select returns what a file of the format contains for each record of a stream: its selected
 // fields, or a feature with them. types is the result of Request.Types.
 func (f Format) Select(d *herb.Dataset, r *query.Request, types []typed.Column, s query.Stream) (query.Stream, error) {
-	if f != GeoJSON {
-		return r.SelectStream(s, types), nil
+	switch f {
+	case GeoJSON:
+		return selectFeatures(d, r, types, s)
+	case CSV:
+		return r.SelectTexts(s, types), nil
 	}
-	return selectFeatures(d, r, types, s)
+	return r.SelectStream(s, types), nil
 }
 
 // FileName returns the suggested file name for a dataset.

@@ -44,11 +44,7 @@ func ParseRef(s string) (Ref, error) {
 	return Ref{Namespace: ns, Name: name}, nil
 }
 
-// NamePattern returns the regular expression of a valid name, which Go and the pattern of an HTML
-// input read alike.
-func NamePattern() string { return fmt.Sprintf(`[a-z0-9][a-z0-9._\-]{0,%d}`, MaxName-1) }
-
-var validName = regexp.MustCompile("^" + NamePattern() + "$")
+var validName = regexp.MustCompile(fmt.Sprintf(`^[a-z0-9][a-z0-9._\-]{0,%d}$`, MaxName-1))
 
 // ValidName reports whether s is a valid namespace or dataset name.
 func ValidName(s string) bool { return validName.MatchString(s) }
@@ -95,6 +91,8 @@ type Dataset struct {
 	// dataset has them: they change, and descriptions of versions do not.
 	Labels []string `json:"labels,omitempty"`
 	Details
+	// Expected is the declared frequency in lists, whose descriptions may have no descriptor.
+	Expected Frequency `json:"-"`
 	// Coordinates are where the records are, the first one unless a request names another. They are
 	// read from the segment of an open version, not from the catalogue.
 	Coordinates []Coordinates `json:"-"`
@@ -105,6 +103,7 @@ type Dataset struct {
 // contains their words for true, false and missing. It is what readers without a key see of a
 // dataset that requires one.
 func (d Dataset) WithoutValues() Dataset {
+	d.Expected = d.frequency()
 	d.Descriptor, d.Report, d.Compared, d.Coordinates = nil, nil, nil, nil
 	d.Message, d.Labels = "", nil
 	d.Fields = slices.Clone(d.Fields)
@@ -130,6 +129,9 @@ type Details struct {
 	Descriptor *Descriptor `json:"descriptor,omitempty"`  // nil: the publisher has stated none
 	Message    string      `json:"message,omitempty"`     // what the publisher says about the version
 	Report     *Report     `json:"report,omitempty"`      // import report; nil if there is none
+	// The publisher has declared no primary key; it is a field of which the values of the version
+	// differ.
+	InferredKey bool `json:"primary_key_inferred,omitempty"`
 	// identifies the segment file on other nodes; nil if it is on one machine only
 	File     *File     `json:"file,omitempty"`
 	Origins  []Origin  `json:"origins,omitempty"`  // sources of a protected version; never shown to readers
@@ -186,10 +188,12 @@ type Kept struct {
 // LiveVersion is the live version of a dataset without its description.
 type LiveVersion struct {
 	Ref
-	Version   string    `json:"version"` // empty in a list of changes: the dataset was removed
-	Records   int       `json:"records"`
-	Published time.Time `json:"published"`
-	Access    Access    `json:"access,omitempty"` // empty if it is unknown
+	Version   string      `json:"version"` // empty in a list of changes: the dataset was removed
+	Records   int         `json:"records"`
+	Published time.Time   `json:"published"`
+	Access    Access      `json:"access,omitempty"` // empty if it is unknown
+	Expected  Frequency   `json:"expected,omitempty"`
+	Fetch     FetchSource `json:"fetch,omitzero"`
 }
 
 // Origin is a source file of a dataset.

@@ -21,6 +21,9 @@ type Descriptor struct {
 	Licenses, Sources, Contributors []DescriptorEntry
 	Publisher, Contact              DescriptorEntry // zero: not stated
 
+	Fetch    FetchSource // of the resource; zero: it is not fetched
+	Expected Frequency   // of a resource, or else accrualPeriodicity; empty: not stated
+
 	// Settings of the resource.
 
 	NoCoordinates bool        // the records have none
@@ -62,10 +65,13 @@ func (d *Descriptor) MarshalJSON() ([]byte, error) { return d.Text.MarshalJSON()
 // UnmarshalJSON parses the text.
 func (d *Descriptor) UnmarshalJSON(text []byte) error {
 	type members struct {
-		Keywords, Homepage, Licenses, Sources, Contributors, Publisher, ContactPoint json.RawMessage
+		Path json.RawMessage
+		Keywords, Homepage, Licenses, Sources, Contributors, Publisher, ContactPoint,
+		AccrualPeriodicity json.RawMessage
 
 		Herbarium struct {
 			Coordinates, Charts json.RawMessage
+			Expected, Refresh   json.RawMessage
 			Map                 json.RawMessage // coordinates in descriptors for earlier releases
 		}
 	}
@@ -80,8 +86,11 @@ func (d *Descriptor) UnmarshalJSON(text []byte) error {
 		override(&d.Contributors, m.Contributors)
 		override(&d.Publisher, m.Publisher)
 		override(&d.Contact, m.ContactPoint)
+		override(&d.Expected, m.AccrualPeriodicity)
 	}
 	own := parts.Resource.Herbarium
+	override(&d.Expected, own.Expected)
+	d.Fetch = newFetchSource(parts.Resource.Path, own.Refresh)
 	d.NoCoordinates = string(own.Coordinates) == `"none"`
 	override(&d.Coordinates, own.Map)
 	override(&d.Coordinates, own.Coordinates)
@@ -122,7 +131,8 @@ func (d *Descriptor) Summary(largest int) *Descriptor {
 	if d == nil {
 		return nil
 	}
-	s := &Descriptor{Keywords: d.Keywords, Homepage: d.Homepage, Publisher: d.Publisher, Contact: d.Contact}
+	s := &Descriptor{Keywords: d.Keywords, Homepage: d.Homepage, Publisher: d.Publisher, Contact: d.Contact,
+		Expected: d.Expected}
 	s.Licenses, s.Sources, s.Contributors = d.Licenses, d.Sources, d.Contributors
 	if textSize(s.Keywords) > largest {
 		s.Keywords = nil

@@ -11,11 +11,13 @@ const (
 	// a publish failed, as that of a file that cannot be read; the live version stays
 	EventFailed  EventType = "dataset.failed"
 	EventRemoved EventType = "dataset.removed"
-	EventTest    EventType = "webhook.test" // sent on request
+	EventOverdue EventType = "dataset.overdue" // of the live version; see Freshness
+	EventTest    EventType = "webhook.test"    // sent on request
 )
 
 // Event is a change of a dataset, or a rejected one.
 type Event struct {
+	ID       string // empty: a random one
 	Type     EventType
 	Ref      Ref
 	Version  EventVersion // that went live; zero if none did

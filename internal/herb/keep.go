@@ -29,13 +29,15 @@ var periodUnits = []struct {
 	unit time.Duration
 }{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
 
+// longestPeriod is the longest period.
+const longestPeriod = 100 * 365 * 24 * time.Hour
+
 // ParsePeriod parses a period of time such as 30m, 12h, 90d or 8w, of at most a hundred years.
 func ParsePeriod(s string) (_ time.Duration, ok bool) {
-	const longest = 100 * 365 * 24 * time.Hour
 	for _, u := range periodUnits {
 		if number, ok := strings.CutSuffix(s, u.name); ok {
 			n, err := strconv.Atoi(number)
-			return time.Duration(n) * u.unit, err == nil && n >= 1 && n <= int(longest/u.unit)
+			return time.Duration(n) * u.unit, err == nil && n >= 1 && n <= int(longestPeriod/u.unit)
 		}
 	}
 	return 0, false

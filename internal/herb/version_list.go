@@ -41,11 +41,16 @@ type VersionSummary struct {
 	Message     string         `json:"message,omitempty"`
 	ContentHash string         `json:"content_hash,omitempty"` // empty if the version has no report
 	Compared    *RecordChanges `json:"compared,omitempty"`     // without fields
+	Expected    Frequency      `json:"expected,omitempty"`     // how often the dataset changes
+	Fetch       FetchSource    `json:"fetch,omitzero"`
 }
 
 // Summary returns the summary of a version.
 func (d *Details) Summary() VersionSummary {
 	s := VersionSummary{Message: d.Message}
+	if d.Descriptor != nil {
+		s.Expected, s.Fetch = d.Descriptor.Expected, d.Descriptor.Fetch
+	}
 	if d.Report != nil {
 		s.ContentHash = d.Report.Cells
 	}

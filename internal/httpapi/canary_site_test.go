@@ -39,13 +39,17 @@ import (
 	"herbarium/internal/web"
 )
 
-// A canary is a word that occurs in one place of one version, such as a cell or the title.
+// A canary is a word that occurs in one place of one version, such as a cell or the title. Words
+// other than names of datasets begin with canaryMark, so that all of them are found at once.
 type canary struct {
 	word      string
 	ref       herb.Ref
 	kind      canaryKind
 	protected bool // the version with the word, or the live one, requires a key
 }
+
+// canaryMark occurs in no other word.
+const canaryMark = "qzx"
 
 type canaryKind int
 
@@ -155,7 +159,7 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	s.publishNotes(t)
 	s.addDraft(t)
 	for _, name := range []string{"locked", "free"} { // only publishers see messages of failed publishes
-		word := "rejection" + name
+		word := canaryMark + "rejection" + name
 		must.NoError(t, db.SetSourceError(t.Context(),
 			herb.SourceError{Path: "/srv/" + name + ".csv", Ref: canaryRef(name), Message: "value " + word,
 				Since: time.Now()}))
@@ -167,15 +171,15 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 // newCanaryKeys returns every kind of key.
 func newCanaryKeys() (keys []canaryKey) {
 	for _, scope := range []herb.Scope{
+		herb.ScopeDataRead, // first, see checkTarget
 		herb.ScopePlantsWrite, "data:read:vault/free", "data:read:vault/locked", "data:read:vault/opened",
 		"publish:vault/locked", "publish:vault/free",
-		herb.ScopeDataRead, herb.ScopePublish,
+		herb.ScopePublish,
 	} {
 		keys = append(keys, canaryKey{string(scope), []herb.Scope{scope},
 			"valid." + strings.NewReplacer(":", ".", "/", ".").Replace(string(scope))})
 	}
-	return append(keys, canaryKey{name: "none"}, canaryKey{name: "invalid", secret: "invalid"},
-		canaryKey{name: "expired", secret: "expired"})
+	return append(keys, canaryKey{name: "none"}, canaryKey{name: "invalid", secret: "invalid"})
 }
 
 // Verify implements httpapi.Keys.
@@ -206,8 +210,8 @@ func (s *canarySite) publishFolder(t *testing.T, p *publish.Publisher) {
 		must.NoError(t, os.WriteFile(filepath.Join(s.folder, name), []byte(content), 0o600))
 	}
 	must.NoError(t, os.Mkdir(filepath.Join(s.folder, "photos"), 0o700))
-	write("photos/alice.svg", "<svg>imagealice</svg>")
-	s.canaries = append(s.canaries, canary{"imagealice", canaryRef("pics"), quotes, true})
+	write("photos/alice.svg", "<svg>"+canaryMark+"imagealice</svg>")
+	s.canaries = append(s.canaries, canary{canaryMark + "imagealice", canaryRef("pics"), quotes, true})
 	for name, access := range map[string]string{"pics": "key", "free": "open", "opened": "key"} {
 		image := "photos/alice.svg"
 		if name != "pics" {
@@ -253,8 +257,8 @@ func (s *canarySite) publishNotes(t *testing.T) {
 	t.Helper()
 	ref := canaryRef("notes")
 	hidden := func(place string) string {
-		s.canaries = append(s.canaries, canary{place + ref.Name, ref, hides, false})
-		return place + ref.Name
+		s.canaries = append(s.canaries, canary{canaryMark + place + ref.Name, ref, hides, false})
+		return canaryMark + place + ref.Name
 	}
 	const descriptor = `{"name": "vault", "resources": [{"name": "notes", "path": "notes.csv", "dialect": {"commentChar": "#"},
 		"schema": {"fields": [{"name": "id"}, {"name": "name"}, {"name": "price"}]}, "herbarium": {"include": {"status": ["on"]}}}]}`
@@ -281,7 +285,7 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 	exposes bool) string {
 	t.Helper()
 	word := func(place string, kind canaryKind) string {
-		c := canary{place + version + ref.Name, ref, kind, isProtected}
+		c := canary{canaryMark + place + version + ref.Name, ref, kind, isProtected}
 		s.canaries = append(s.canaries, c)
 		return c.word
 	}
@@ -342,14 +346,15 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 // addDraft adds a draft of a protected dataset.
 func (s *canarySite) addDraft(t *testing.T) {
 	t.Helper()
-	form := url.Values{"namespace": {"vault"}, "dataset": {"locked"}, "table": {"id,name\n1,draftlocked\n"}}
+	const word = canaryMark + "draftlocked"
+	form := url.Values{"namespace": {"vault"}, "dataset": {"locked"}, "table": {"id,name\n1," + word + "\n"}}
 	a := s.do(t, s.key(t, string(herb.ScopePublish)),
 		request("POST", "/publish-table", form.Encode(), "Content-Type: application/x-www-form-urlencoded"))
 	s.draft = strings.TrimPrefix(a.header.Get("Location"), "/publish/")
 	if a.status != http.StatusSeeOther || s.draft == "" {
 		t.Fatalf("draft: %d %s", a.status, a.body)
 	}
-	s.canaries = append(s.canaries, canary{"draftlocked", canaryRef("locked"), hides, true})
+	s.canaries = append(s.canaries, canary{word, canaryRef("locked"), hides, true})
 }
 
 // do sends a request with a key, as a script and as a browser do.

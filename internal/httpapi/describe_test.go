@@ -81,7 +81,7 @@ func TestCatalogue_pages(t *testing.T) {
 		return names, body.Meta, w.Header().Get("Link")
 	}
 	first, meta, link := read("/api/v1")
-	if want := (query.Meta{Total: 154, Page: 1, PerPage: 100, TotalPages: 2, HasNext: true}); meta != want ||
+	if want := (query.Meta{Total: 154, Page: 1, PerPage: 100, TotalPages: 2, HasNext: true}); !cmp.Equal(meta, want) ||
 		len(first) != 100 {
 		t.Errorf("%d datasets, %+v", len(first), meta)
 	}

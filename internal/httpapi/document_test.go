@@ -159,6 +159,12 @@ func (d *apiDocument) checkRequest(r *http.Request) error {
 		name, values := p["name"].(string), []string(nil)
 		switch p["in"] {
 		case "query":
+			if p["style"] == "deepObject" {
+				if err := d.checkObject(r.URL.Query(), name, append(at, "schema")); err != nil {
+					return err
+				}
+				continue
+			}
 			values = r.URL.Query()[name]
 			if p["explode"] == false && len(values) == 1 {
 				values = strings.Split(values[0], ",")
@@ -185,6 +191,31 @@ func (d *apiDocument) checkRequest(r *http.Request) error {
 			return err
 		}
 		return d.check(value, append(at, "content", r.Header.Get("Content-Type"), "schema")...)
+	}
+	return nil
+}
+
+// checkObject validates the members of a parameter, as in name[member]=value, against the schema at
+// a pointer.
+func (d *apiDocument) checkObject(query url.Values, name string, pointer []string) error {
+	members := map[string]any{}
+	for parameter, values := range query {
+		member, isMember := strings.CutPrefix(parameter, name+"[")
+		member, isClosed := strings.CutSuffix(member, "]")
+		if !isMember || !isClosed {
+			continue
+		}
+		members[member] = values[0]
+		if schema, _ := d.lookup(append(slices.Clone(pointer), "properties", member, "type")...); schema == "boolean" {
+			members[member] = values[0] == "true"
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	_, at := d.lookup(pointer...)
+	if err := d.check(members, at...); err != nil {
+		return fmt.Errorf("parameter %s: %w", name, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestVersion_everywhere(t *testing.T) {
 	t.Parallel()
 	s := newCanarySite(t, false)
 	ref, key := canaryRef("free"), s.key(t, string(herb.ScopePublish))
-	const label, unknown = "labelkeptfree", "20200101T000000Z-aaaaaaaaaa"
+	const label, unknown = canaryMark + "labelkeptfree", "20200101T000000Z-aaaaaaaaaa"
 	name := s.kept[ref]
 	get := func(target, version string, headers ...string) checkedResponse {
 		return s.do(t, key, request(http.MethodGet, strings.ReplaceAll(target, keptVersion, version), "", headers...))
@@ -79,8 +79,8 @@ func TestVersion_everywhere(t *testing.T) {
 		}
 	}
 	const dataset = "GET /api/v1/{namespace}/{dataset}"
-	if len(rejecting) != 3 || !rejecting[dataset+" 400"] || !rejecting[dataset+"/descriptor 400"] ||
-		!rejecting[dataset+"/versions 400"] {
+	if len(rejecting) != 4 || !rejecting[dataset+" 400"] || !rejecting[dataset+"/descriptor 400"] ||
+		!rejecting[dataset+"/fetch 400"] || !rejecting[dataset+"/versions 400"] {
 		t.Errorf("routes that read no versions: %v", rejecting)
 	}
 
@@ -103,8 +103,8 @@ func TestVersion_everywhere(t *testing.T) {
 			t.Errorf("%s returns %s", tool, a)
 		}
 	}
-	all = append(all, "/", "/api/v1", "/openapi.json", "/feed.atom", "/api/v1/search?search=cellkeptfree",
-		"/?search=cellkeptfree")
+	all = append(all, "/", "/api/v1", "/openapi.json", "/feed.atom", "/api/v1/search?search="+canaryMark+"cellkeptfree",
+		"/?search="+canaryMark+"cellkeptfree")
 	for _, target := range all {
 		a := get(target, name)
 		content := plainBody(t, a)

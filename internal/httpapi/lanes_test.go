@@ -49,6 +49,7 @@ func TestCosts(t *testing.T) {
 		other[method+" /api/v1/{namespace}/{dataset}/source"] = response.CostUpload
 	}
 	other["PUT /api/v1/{namespace}/{dataset}/descriptor"] = response.CostUpload
+	other["POST /api/v1/{namespace}/{dataset}/fetch"] = response.CostUpload
 	for op, cost := range s.Costs() {
 		want, ok := other[op]
 		if method, _, _ := strings.Cut(op, " "); !ok && method != "GET" {

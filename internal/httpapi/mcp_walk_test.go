@@ -64,20 +64,20 @@ func TestMCP_walk(t *testing.T) {
 	id := herb.Field{Name: "id", Type: herb.TypeText, Filterable: true, Sortable: true, Searchable: true}
 	word := herb.Field{Name: "word", Type: herb.TypeText, Filterable: true, Sortable: true, Searchable: true}
 	var names, titles, fields, ids []string
-	for i := range 500 {
+	for i := range 150 {
 		ref := herb.Ref{Namespace: "many", Name: fmt.Sprintf("dataset%03d", i)}
 		names, titles = append(names, ref.String()), append(titles, "Title "+long(i))
 		d := herb.Dataset{Ref: ref, Fields: []herb.Field{id, word}, Title: titles[i], Description: long(i * 3)}
 		s.library.put(d, []herb.Record{{"1", "sapling"}})
 	}
 	wide := herb.Dataset{Ref: herb.Ref{Namespace: "wide", Name: "wide"}}
-	for i := range 300 {
+	for i := range 150 {
 		f := herb.Field{Name: fmt.Sprintf("field%03d", i), Type: herb.TypeText, Filterable: true, Description: long(i)}
 		wide.Fields, fields = append(wide.Fields, f), append(fields, f.Name)
 	}
-	s.library.put(wide, []herb.Record{make(herb.Record, 300)})
+	s.library.put(wide, []herb.Record{make(herb.Record, 150)})
 	var records []herb.Record
-	for i := range 400 {
+	for i := range 150 {
 		ids = append(ids, fmt.Sprintf("record%03d", i))
 		records = append(records, herb.Record{ids[i], long(i)})
 	}

@@ -103,11 +103,15 @@ func (m *publishModel) record(t *testing.T, s step, body string) {
 	m.accepted++
 }
 
-// TestPublish_model sends a thousand random requests from several clients. Each succeeds or changes
-// nothing, and the content of every version is what the model predicts.
+// TestPublish_model sends random requests from several clients, a thousand in soak runs. Each
+// succeeds or changes nothing, and the content of every version is what the model predicts.
 func TestPublish_model(t *testing.T) {
 	t.Parallel()
-	const clients, requests = 4, 250
+	const clients = 4
+	requests := 50
+	if testseed.Soak() {
+		requests = 250
+	}
 	p := newPublishing(t, nil)
 	m := &publishModel{versions: map[string][][2]string{}}
 	first, contentType := form(t, "prices.csv", "id,price\n0,1\n", "descriptor",

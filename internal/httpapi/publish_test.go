@@ -25,6 +25,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/admission"
+	fetches "herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/publishing"
@@ -47,14 +48,16 @@ type publishSite struct {
 	files   *receive.Receiver
 	queue   *publish.Queue
 
-	versions string // folder of the files of versions
+	versions string    // folder of the files of versions
+	now      time.Time // of the publishes; zero: the time of the system
 }
 
 // publishingOptions are the options of a service that publishes.
 type publishingOptions struct {
 	publish.QueueOptions
 	files   receive.Options
-	changes publishing.Publisher // rolls back and removes
+	changes publishing.Publisher   // rolls back and removes
+	fetch   *fetches.ClientOptions // nil: nothing is fetched
 }
 
 // pausedPublisher waits before it publishes.
@@ -75,9 +78,15 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishSite {
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
 	must.NoError(t, err)
 	versions := t.TempDir()
-	l, err := versionstest.Open(db, versionstest.Options{Dir: versions, Keep: 20})
+	p := &publishSite{store: db, versions: versions}
+	l, err := versionstest.Open(db, versionstest.Options{Dir: versions, Keep: 20, Now: func() time.Time {
+		if p.now.IsZero() {
+			return time.Now()
+		}
+		return p.now
+	}})
 	must.NoError(t, err)
-	p := &publishSite{library: l, store: db, versions: versions}
+	p.library = l
 	// several builds of one key
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(1, 4<<30)})
 	must.NoError(t, err)
@@ -108,7 +117,14 @@ func (p *publishSite) start(opts publishingOptions) *publishing.Services {
 	p.files = receive.New(opts.files)
 	opts.Files = p.files
 	p.queue = publish.NewQueue(opts.QueueOptions)
-	return &publishing.Services{Files: p.files, Queue: p.queue, Versions: p.library, Publisher: opts.changes}
+	services := &publishing.Services{Files: p.files, Queue: p.queue, Versions: p.library, Publisher: opts.changes}
+	if opts.fetch != nil {
+		opts.fetch.Files = p.files
+		services.Fetches = fetches.New(fetches.Options{Store: p.store, Client: fetches.NewClient(*opts.fetch),
+			Queue: p.queue, Live: p.library.Live, LiveVersion: p.library.LiveVersion,
+			Log: slog.New(slog.DiscardHandler)})
+	}
+	return services
 }
 
 // liveVersion returns the name of the live version.
@@ -944,11 +960,12 @@ func TestPatchSource(t *testing.T) {
 		t.Errorf("a whole file gives %d %s: %s", a.status, a.body, p.rows(t))
 	}
 	q := newPublishing(t, nil)
-	q.put(t, "", prices)
-	if a := q.send(t, "PATCH", "/source?_mode=upsert", prices); a.status != 409 ||
+	q.put(t, "", "price,name\n2.50,Rose\n3,Rose\n")
+	if a := q.send(t, "PATCH", "/source?_mode=upsert", "price,name\n3,Rose\n"); a.status != 409 ||
 		!strings.Contains(a.message(t), "no primary key") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
+	q.put(t, "?_allow_breaking=true", prices)
 	if a := q.send(t, "PATCH", "/source?_mode=append", "id,name,price\n3,Moss,4\n"); a.status != 200 ||
 		q.rows(t) != "1 Rose 2.50|2 Fern 3|3 Moss 4" {
 		t.Errorf("%d %s: %s", a.status, a.body, q.rows(t))

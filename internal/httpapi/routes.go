@@ -93,6 +93,7 @@ const (
 	datasetPattern    = "/api/v1/{namespace}/{dataset}"
 	sourcePattern     = datasetPattern + "/source"
 	descriptorPattern = datasetPattern + "/descriptor"
+	fetchPattern      = datasetPattern + "/fetch"
 	versionPattern    = datasetPattern + "/versions/{version}"
 	labelPattern      = versionPattern + "/labels/{label}"
 	publishPattern    = "/api/v1/" + herb.PublishesNamespace + "/{id}"
@@ -113,6 +114,8 @@ func (a *API) publishRoutes() []route {
 		{Route: get(sourcePattern), Parameters: query.KindVersion, Nothing: h.Source},
 		{Route: upload(http.MethodPut, descriptorPattern), Nothing: h.PutDescriptor},
 		{Route: get(descriptorPattern), Parameters: query.KindNone, Nothing: h.Descriptor},
+		{Route: upload(http.MethodPost, fetchPattern), Nothing: h.PostFetch},
+		{Route: get(fetchPattern), Parameters: query.KindNone, Nothing: h.FetchState},
 		{Route: get(datasetPattern + "/report"), Parameters: query.KindVersion, Nothing: h.Report},
 		{Route: write(http.MethodPost, datasetPattern+"/rollback"), Nothing: h.Rollback},
 		{Route: write(http.MethodDelete, datasetPattern), Nothing: h.RemoveDataset},

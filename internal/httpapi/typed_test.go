@@ -86,6 +86,12 @@ func TestTyped(t *testing.T) {
 			t.Errorf("%s: the entity tag of texts is %s", tt.target, texts.header.Get("Etag"))
 		}
 	}
+	table := "id,mass,ok,day,at,took,tags,note,code\r\n" +
+		`1,1234.50,true,2024-02-29,2024-02-29T13:30:00,4800,"[""a"",""\""b""]","<x>` + "\n" + `""y""",1` + "\r\n" +
+		"2,,,,,,,,\r\n3,0.50,false,2024-03-01,2024-03-01T00:00:00.5,30,\"[\"\"a\"\"]\",007," + long + "\r\n"
+	if a := s.get(t, "/api/v1/lab/measures/data.csv?_typed=true&sort=id"); a.status != 200 || a.body != table {
+		t.Errorf("unexpected CSV %d\n%s; want\n%s", a.status, a.body, table)
+	}
 	if a := s.get(t, "/api/v1/lab/measures/data?_typed=true", "Accept: application/x-ndjson"); a.body != first+"\n"+
 		second+"\n"+third+"\n" {
 		t.Errorf("unexpected export %s", a.body)
@@ -97,16 +103,15 @@ func TestTyped_invalid(t *testing.T) {
 	s := newService(t, nil)
 	s.library.put(measurements())
 	const path, formats = "/api/v1/lab/measures",
-		`"_typed" applies to JSON, NDJSON and GeoJSON, whose values have types; leave it out for `
+		`"_typed" applies to records in JSON, NDJSON, GeoJSON and CSV and to groups in JSON; leave it out for `
 	s.checkRejections(t, []rejection{
 		{"", path + "/data?_typed=1", 400, `_typed is "1"; it must be true or false`},
 		{"", path + "/data/1?_typed=yes", 400, `_typed is "yes"; it must be true or false`},
 		{"", path + "/aggregate?_typed=yes", 400, `_typed is "yes"; it must be true or false`},
 		{"", "/openapi.json?_typed=yes", 400, `_typed is "yes"; it must be true or false`},
 		{"", path + "/data?_typed=true&_typed=true", 400, `"_typed" is given more than once`},
-		{"", path + "/data.csv?_typed=true", 400, formats + "CSV"},
 		{"", path + "/data.xlsx?_typed=true", 400, formats + "XLSX"},
-		{"", path + "/aggregate.csv?_typed=true", 400, formats + "CSV"},
+		{"", path + "/aggregate.csv?_typed=true", 400, formats + "aggregate.csv"},
 		{"", path + "/facets?field=id&_typed=true", 400, `leave "_typed" out`},
 		{"", path + "/grid?_x=id&_y=mass&_typed=true", 400, `leave "_typed" out`},
 		{"", "/api/v1?_typed=true", 400, `unknown parameter "_typed"`},

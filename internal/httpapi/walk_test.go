@@ -10,11 +10,11 @@ import (
 )
 
 // TestPinnedWalk follows the links of pages through a version, by its name and by its label, while
-// 50 others are published: the pages have the records of exactly that version, and the links name
+// 20 others are published: the pages have the records of exactly that version, and the links name
 // it.
 func TestPinnedWalk(t *testing.T) {
 	t.Parallel()
-	const pages, publishes = 10_000, 50
+	const pages, publishes = 1000, 20
 	p := newPublishing(t, nil)
 	edition := func(n, records int) string {
 		var b strings.Builder

@@ -83,6 +83,9 @@ func (l *descriptions) Datasets(ctx context.Context, versions []herb.LiveVersion
 	for _, i := range position {
 		all[i].Unavailable = true // without a description it cannot be opened either
 	}
+	for i, v := range versions {
+		all[i].Expected = v.Expected
+	}
 	return all, err
 }
 

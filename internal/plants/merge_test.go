@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/segment/segmenttest"
+	"herbarium/internal/testseed"
 )
 
 // divided lists plants that are divided among several segments. It counts them in one.
@@ -91,7 +92,7 @@ func TestMerger(t *testing.T) {
 		t.Run(strconv.Itoa(files), func(t *testing.T) {
 			t.Parallel()
 			segmenttest.Run(t, segmenttest.Engine{
-				Plants: true, Datasets: 8, Queries: 60, Large: files == 2,
+				Plants: true, Datasets: 8, Queries: 60, Large: files == 2 && testseed.Soak(),
 				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 					return divide(t, fields, records, files)
 				},

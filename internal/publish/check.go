@@ -44,5 +44,12 @@ func (q *Queue) Encodings(ctx context.Context, f *receive.File, used string, lim
 	return samples
 }
 
+// FetchSource returns where the file of a dataset is fetched from; zero if its descriptor does not
+// say so.
+func FetchSource(ref herb.Ref, content []byte) (herb.FetchSource, error) {
+	s, err := descriptor.Apply(content, descriptor.Source{Ref: ref}, ingest.Formats())
+	return s.Fetch, err
+}
+
 // CheckRef fails if files cannot be published as a dataset.
 func CheckRef(ref herb.Ref) error { return descriptor.CheckReserved("the file", ref) }

@@ -13,10 +13,12 @@ package publish
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -25,6 +27,7 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/progress"
+	"herbarium/internal/publish/receive"
 	"herbarium/internal/versions"
 )
 
@@ -35,6 +38,8 @@ type Publisher struct {
 	Data     string      // the data folder, which is never published
 	Access   herb.Access // of datasets whose sources do not state it; empty means AccessOpen
 	Log      *slog.Logger
+	// Fetch fetches the file of a source that names an address. nil: nothing is fetched.
+	Fetch func(ctx context.Context, s herb.FetchSource) (*receive.File, error)
 	// Observe is called after each publish of a source of this server. nil disables it.
 	Observe func(way Way, status versions.Status, took time.Duration)
 
@@ -124,6 +129,16 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	if err != nil {
 		return r, err
 	}
+	if s.Fetch.Address != "" && s.Input == nil {
+		if !opts.Force && live.Settings != nil && sameJSON(live.Settings.Descriptor, s.Settings.Descriptor) {
+			return versions.NewResult(versions.StatusUnchanged, live), nil // it is fetched when it is due
+		}
+		fetched, err := p.fetch(ctx, &s)
+		if err != nil {
+			return r, err
+		}
+		defer fetched.Close()
+	}
 	s, err = keepSettings(s, live)
 	if err != nil {
 		return r, err
@@ -195,6 +210,26 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		}
 	}
 	return r, err
+}
+
+// sameJSON reports whether two texts are the same JSON value.
+func sameJSON(a, b []byte) bool {
+	var first, second any
+	return json.Unmarshal(a, &first) == nil && json.Unmarshal(b, &second) == nil && reflect.DeepEqual(first, second)
+}
+
+// fetch fetches the file of a source that names an address.
+func (p *Publisher) fetch(ctx context.Context, s *ingest.Source) (*receive.File, error) {
+	if p.Fetch == nil {
+		return nil, herb.Errorf(herb.CodeRejected, "%s is fetched from an address, and this program fetches nothing",
+			s.Ref)
+	}
+	f, err := p.Fetch(ctx, s.Fetch)
+	if err != nil {
+		return nil, err
+	}
+	s.Input, s.DisplayName = f.Content(), cmp.Or(f.Name, s.DisplayName)
+	return f, nil
 }
 
 // findDamage returns why an unchanged source has to be published again, and logs it; nil if its

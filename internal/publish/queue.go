@@ -265,7 +265,8 @@ func (q *Queue) publish(ctx context.Context, r *Request, opts Options, begun fun
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
-	opts.PublishOptions = r.PublishOptions
+	opts.PublishOptions, opts.keepRolledBack = r.PublishOptions, r.Fetched
+	opts.SameFormat = r.Fetched
 	opts.Keep = &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256,
 		Merged: r.File.Merged}
 	opts.Records, recorded = records, true

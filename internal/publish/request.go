@@ -45,6 +45,9 @@ type Request struct {
 	Access     herb.Access  // empty: that of the descriptor or the live version
 	Required   bool         // the client stated Expected, which otherwise is what was live when the request arrived
 	Actor      herb.Actor   // for the audit log
+	// Fetched marks a file that the server has fetched: nobody has looked at it. A file that was
+	// rolled back is not published again, and one of another format is rejected.
+	Fetched bool
 	// Ended is called when the publish has ended, before State returns that. nil: nothing is
 	// called.
 	Ended func(Publish)

@@ -13,10 +13,11 @@ type VersionReport struct {
 	Published  time.Time    `json:"published_at,omitzero"`
 	Records    int          `json:"records"`
 	PrimaryKey []string     `json:"primary_key,omitempty"`
+	Inferred   bool         `json:"primary_key_inferred,omitempty"` // nobody has declared the primary key
 	Report     *herb.Report `json:"report"`
 }
 
 // NewVersionReport returns the report of a version, which has one.
 func NewVersionReport(d herb.Dataset) VersionReport {
-	return VersionReport{d.Ref.String(), d.Version, d.Published, d.Records, d.PrimaryKey, d.Report}
+	return VersionReport{d.Ref.String(), d.Version, d.Published, d.Records, d.PrimaryKey, d.InferredKey, d.Report}
 }

@@ -13,6 +13,7 @@ import (
 const (
 	MaxBy             = 2
 	MaxMeasures       = 8
+	MaxMeasuresOfAll  = 100 // of one group of all records
 	DefaultGroups     = 100
 	MaxGroupsReturned = 100_000
 	MaxLabels         = 100 // that a request selects
@@ -169,6 +170,7 @@ type AggregateMeta struct {
 	Groups     int               `json:"groups"`
 	ByElements bool              `json:"by_elements,omitempty"`
 	Units      map[string]string `json:"units,omitempty"`
+	Resolved   map[string]string `json:"resolved,omitempty"` // see Meta
 }
 
 // NewAggregateResponse returns the response to a request.
@@ -177,7 +179,8 @@ func NewAggregateResponse(r *AggregateRequest, a Aggregate) AggregateResponse {
 	if rows == nil {
 		rows = []GroupRow{} // [] instead of null
 	}
-	return AggregateResponse{rows, AggregateMeta{a.Total, a.Groups, r.ByElements(), r.Units()}}
+	return AggregateResponse{rows, AggregateMeta{a.Total, a.Groups, r.ByElements(), r.Units(),
+		r.Request.Resolved()}}
 }
 
 // Header returns the names of the columns of a table of groups: one for each label and each

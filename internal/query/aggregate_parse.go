@@ -183,13 +183,17 @@ func (r *AggregateRequest) setMeasures(names []string) error {
 	if len(names) == 0 {
 		names = []string{string(MeasureCount)}
 	}
+	most := MaxMeasures
+	if len(r.By) == 0 {
+		most = MaxMeasuresOfAll
+	}
 	for _, name := range names {
 		if r.measure(name) >= 0 {
 			return herb.Invalidf("%s=%s is given more than once; give it once", ParamMeasure, clip(name))
 		}
-		if len(r.Measures) == MaxMeasures {
-			return herb.Invalidf("%q is given more than %d times; give at most %d", ParamMeasure, MaxMeasures,
-				MaxMeasures)
+		if len(r.Measures) == most {
+			return herb.Invalidf("%q is given more than %d times; give at most %d, or %d without %q", ParamMeasure, most,
+				MaxMeasures, MaxMeasuresOfAll, ParamBy)
 		}
 		if _, err := r.addMeasure(name, ParamMeasure); err != nil {
 			return err
@@ -345,7 +349,7 @@ func (r *AggregateRequest) setHaving(values []string) error {
 			return err
 		}
 	}
-	fp := filterParser{fields: r.ValueFields()}
+	fp := filterParser{fields: r.ValueFields(), moving: &r.Request.moving}
 	for _, value := range values {
 		if err := fp.add(Param{ParamFilter, value}); err != nil {
 			return err
@@ -358,6 +362,10 @@ func (r *AggregateRequest) setHaving(values []string) error {
 // checkZone rejects a zone that cannot have an effect. Whether a field has values with a zone is
 // known when the request is executed.
 func (r *AggregateRequest) checkZone() error {
+	if r.Request.Resolved() != nil {
+		r.AnyZone = true
+		return nil
+	}
 	if r.Zone != nil && !slices.ContainsFunc(r.By, func(b By) bool { return b.UsesZone(r.Request.fields) }) {
 		return herb.Invalidf("%s has no effect: it applies to datetimes that are grouped by intervals, as in "+
 			"%s=time:day, and no %q is such a group; remove it",

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -95,6 +96,9 @@ func TestParseAggregate_invalid(t *testing.T) {
 		"_measure=max:tags":               `field "tags" has no max; fields with a max: category, date, price, time`,
 		"_measure=p101:price":             `unknown measure "p101:price"`,
 		"_measure=count&_measure=count":   `_measure=count is given more than once`,
+		"_by=category&_measure=" + strings.Join(percentiles(9), "&_measure="): "more than 8 times; give at most 8, " +
+			`or 100 without "_by"`,
+		"_measure=" + strings.Join(percentiles(101), "&_measure="): "more than 100 times",
 		"_measure=ratio:price":            `measure "ratio:price" has one field; write two, as in ratio:field/field`,
 		"_measure=ratio:price/prize":      `unknown field "prize" in "ratio:price/prize"; did you mean "price"?`,
 		"_measure=ratio:category/price":   `field "category" has no ratio; fields with a ratio: price`,
@@ -155,4 +159,12 @@ func TestParseAggregate_ratio(t *testing.T) {
 			t.Errorf("%s: %s; want %s", name, got, want)
 		}
 	}
+}
+
+// percentiles returns n measures.
+func percentiles(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("p%d:price", i))
+	}
+	return names
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 )
@@ -76,6 +77,9 @@ func (s String) CutVersions() (from, to string, rest String, err error) {
 // Changes parses a request for the changes between two versions with the given fields. An export
 // has no pages.
 func (s String) Changes(before, after []herb.Field, isExport bool) (*ChangesRequest, error) {
+	if s.now.IsZero() { // the same for both versions
+		s.now = time.Now()
+	}
 	r := &ChangesRequest{}
 	later, err := s.changesOf(after, before, isExport, &r.Ops)
 	earlier, failed := s.changesOf(before, after, isExport, &r.Ops)

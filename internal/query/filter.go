@@ -22,9 +22,9 @@ type Operand struct {
 	// Text is the value; for scalar types its canonical form as text.Localize writes it, or a
 	// marker of missing values. For OpPrefix and OpContains it is the value as given.
 	Text string
-	// Key is the sort key of the value; for OpPrefix the beginning of the sort keys that match and
-	// for OpContains a part of their primary keys, both of which may be empty. It is empty for
-	// equality of texts and list elements, and for missing values.
+	// Key is the sort key of the value; for OpPrefix the beginning of the sort keys that match, for
+	// OpIEq and OpINe their primary key and for OpContains a part of it, which may be empty. It is
+	// empty for exact equality of texts and list elements, and for missing values.
 	Key string
 	// Day means equality with a day, for datetimes: Key is the beginning of their sort keys.
 	Day bool
@@ -41,6 +41,7 @@ type filterParser struct {
 	values int
 	words  int   // of the search and of OpMatch
 	empty  []int // fields for which [empty] is given
+	moving *movingDates
 }
 
 func (fp *filterParser) add(p Param) error {
@@ -155,8 +156,11 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	case value == "" && !equality:
 		return o, herb.Invalidf("%s[%s] needs a value; use %s[empty]=true to find empty values", f.Name, op, f.Name)
 	case !op.appliesTo(f.Type):
-		return o, herb.Invalidf("%s[%s] does not apply: %q is a %s field; use gte and lt for a range", f.Name, op,
-			f.Name, f.Type)
+		remedy := "gte and lt for a range"
+		if op.IgnoresCase() {
+			remedy = "eq or ne"
+		}
+		return o, herb.Invalidf("%s[%s] does not apply: %q is a %s field; use %s", f.Name, op, f.Name, f.Type, remedy)
 	case op == OpPrefix && f.Type == herb.TypeNumber:
 		if !text.IsNumberPrefix(value) {
 			return o, herb.Invalidf(
@@ -164,10 +168,16 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 				f.Name, clip(value), f.Name, op)
 		}
 		return o, nil
+	case op == OpPrefix && (f.Type == herb.TypeDate || f.Type == herb.TypeDateTime) && IsMoving(value):
+		return o, herb.Invalidf("%s[%s] compares texts, and %q moves with time; use gte and lt for a range", f.Name, op,
+			clip(value))
 	case op == OpPrefix:
 		o.Key = text.PrefixKey(f.Type, value)
 		return o, nil
 	case op == OpContains:
+		o.Key = text.PrimaryKey(value)
+		return o, nil
+	case op.IgnoresCase():
 		o.Key = text.PrimaryKey(value)
 		return o, nil
 	case value == "", equality && !f.Type.IsScalar():
@@ -186,6 +196,8 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 		}
 	case status == text.Missing && equality:
 		o.Text = strings.TrimSpace(value)
+	case (f.Type == herb.TypeDate || f.Type == herb.TypeDateTime) && IsMoving(value):
+		return fp.moving.operand(&f, op, value)
 	default:
 		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type,
 			text.Example(&f))

@@ -52,7 +52,6 @@ var parameters = [...]struct {
 	{ParamOwnFilter, KindFacets},
 	{ParamHaving, KindAggregate},
 	{ParamFill, KindAggregate},
-	{ParamZone, KindAggregate},
 	{ParamGroup, KindAggregate},
 	{ParamGroupEmpty, KindAggregate},
 	{ParamSeries, KindAggregate},
@@ -73,6 +72,8 @@ var parameters = [...]struct {
 	{ParamAPIKey, ^Kind(0)},
 	{ParamFields, kindsOfRecords},
 	{ParamFilter, kindsOfFilters},
+	{ParamAny, kindsOfFilters},
+	{ParamZone, kindsOfFilters},
 	{ParamVersion, kindsOfVersion},
 	{ParamDataset, KindOpenAPI},
 	{ParamTyped, KindListing | KindExport | KindAggregate | KindRecord | KindOpenAPI},
@@ -109,5 +110,10 @@ func IsReserved(name string) bool { return KindListing.takes(name) }
 
 // isRepeatable reports whether a reserved parameter may be given several times.
 func isRepeatable(name string) bool {
+	return name == ParamAny || hasOrder(name)
+}
+
+// hasOrder reports whether the order of the values of a repeatable parameter matters.
+func hasOrder(name string) bool {
 	return slices.Contains([]string{ParamField, ParamBy, ParamMeasure, ParamHaving, ParamGroup, ParamSeries}, name)
 }

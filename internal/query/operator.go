@@ -14,6 +14,8 @@ type Op string
 const (
 	OpEq       Op = "eq"
 	OpNe       Op = "ne"
+	OpIEq      Op = "ieq"
+	OpINe      Op = "ine"
 	OpGt       Op = "gt"
 	OpGte      Op = "gte"
 	OpLt       Op = "lt"
@@ -35,7 +37,7 @@ const (
 
 // Ops returns the operators of the query string.
 func Ops() []Op {
-	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpContains, OpMatch, OpEmpty}
+	return []Op{OpEq, OpNe, OpIEq, OpINe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpContains, OpMatch, OpEmpty}
 }
 
 // Describe says which records a filter with the operator on a field finds, for documentation.
@@ -43,6 +45,8 @@ func (o Op) Describe(field string) string {
 	about := map[Op]string{
 		OpEq:       "Records whose %s is this value. If repeated, any of the values.",
 		OpNe:       "Records whose %s is not this value. If repeated, none of the values.",
+		OpIEq:      "Records whose %s is this value, ignoring case and accents. If repeated, any of the values.",
+		OpINe:      "Records whose %s is not this value, ignoring case and accents. If repeated, none of the values.",
 		OpGt:       "Records whose %s is greater than this value.",
 		OpGte:      "Records whose %s is greater than or equal to this value.",
 		OpLt:       "Records whose %s is less than this value.",
@@ -71,7 +75,7 @@ func (o Op) appliesTo(t herb.Type) bool {
 	switch o {
 	case OpPrefix:
 		return t != herb.TypeBoolean && t != herb.TypeDuration
-	case OpContains:
+	case OpContains, OpIEq, OpINe:
 		return !t.IsScalar()
 	}
 	return true
@@ -89,10 +93,16 @@ func (o Op) IsLower() bool { return o == OpGt || o == OpGte }
 func (o Op) IsUpper() bool { return o == OpLt || o == OpLte }
 
 // AcceptsEmpty reports whether an operator accepts an empty value.
-func (o Op) AcceptsEmpty() bool { return o == OpEq || o == OpNe || o == OpIn }
+func (o Op) AcceptsEmpty() bool { return o == OpIn || o.IsEquality() }
 
 // IsEquality reports whether an operator compares values for equality, including missing ones.
-func (o Op) IsEquality() bool { return o == OpEq || o == OpNe || o == OpWhole }
+func (o Op) IsEquality() bool { return o == OpEq || o == OpNe || o == OpWhole || o.IgnoresCase() }
+
+// IgnoresCase reports whether an operator compares values for equality by their primary keys.
+func (o Op) IgnoresCase() bool { return o == OpIEq || o == OpINe }
+
+// Excludes reports whether a condition with the operator holds if none of its values matches.
+func (o Op) Excludes() bool { return o == OpNe || o == OpINe }
 
 func opNames(ops []Op) []string {
 	names := make([]string, len(ops))

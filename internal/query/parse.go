@@ -70,7 +70,7 @@ func newRequest(fields []herb.Field) *Request {
 // parameters that has a value. Only filters, lists and some other parameters may be repeated.
 // Parameters of listings that this kind of request does not take are rejected, and scope is the
 // reason in the message.
-func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error) error {
+func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error) (err error) {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -78,8 +78,10 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 	if len(s.params) > 0 {
 		r.given = make(Params, 0, len(s.params))
 	}
-	filters := filterParser{fields: r.fields, kind: kind}
-	var seen []string
+	r.moving.source = s
+	filters := filterParser{fields: r.fields, kind: kind, moving: &r.moving}
+	zoned := false
+	var seen, any []string
 	for i := range s.params {
 		p, effective := s.params[i].Param, true
 		own := kind.takes(p.Name)
@@ -104,6 +106,11 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 			switch {
 			case p.Value == "":
 				effective = false
+			case p.Name == ParamAny:
+				any = append(any, p.Value)
+			case p.Name == ParamZone && kind != KindAggregate:
+				_, err = parseZone(p.Value)
+				zoned = true
 			case p.Name == ParamSearch:
 				r.Search, err = filters.search(p.Value)
 			case p.Name == ParamVersion:
@@ -129,7 +136,15 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 	}
 	r.given.sortCanonically()
 	r.Conditions = filters.conditions()
-	return nil
+	if zoned && r.moving.resolved == nil {
+		return herb.Invalidf("%s has no effect: no filter has a date that moves with time, such as today-30d; "+
+			"remove it", ParamZone)
+	}
+	if any == nil {
+		return nil
+	}
+	r.Any, err = parseAny(any, r.fields, r.Conditions)
+	return err
 }
 
 // parseSort parses the values of ParamSort and ParamOrder. It returns nil if there is no sort.

@@ -32,9 +32,9 @@ func catalog() []herb.Field {
 // Common endings of messages.
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
-	operators       = "valid operators: eq, ne, gt, gte, lt, lte, in, prefix, contains, match, empty"
+	operators       = "valid operators: eq, ne, ieq, ine, gt, gte, lt, lte, in, prefix, contains, match, empty"
 	parameters      = "valid parameters: page, per_page, sort, order, search, _bbox, _near, _coordinates, api_key, " +
-		"_fields, _filter, _version, _typed; filterable fields: " + filterableNames
+		"_fields, _filter, _any, _zone, _version, _typed; filterable fields: " + filterableNames
 	pageRule    = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule = "; it must be a whole number from 1 (over 100 is served as 100)"
 	orderRule   = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`
@@ -130,6 +130,7 @@ func TestParse_invalid(t *testing.T) {
 		{"greater than nothing", "price[gt]=", `price[gt] needs a value; use price[empty]=true to find empty values`},
 		{"contained in a number", "price[contains]=1",
 			`price[contains] does not apply: "price" is a number field; use gte and lt for a range`},
+		{"ieq of a number", "price[ieq]=1", `price[ieq] does not apply: "price" is a number field; use eq or ne`},
 		{"contained in a date", "date[contains]=1",
 			`date[contains] does not apply: "date" is a date field; use gte and lt for a range`},
 		{"contains nothing", "title[contains]=",
@@ -285,6 +286,9 @@ func TestParseConditions(t *testing.T) {
 		{"title[empty]=true", cs{{1, query.OpEq, plain("")}}},
 		{"title[empty]=false&title[ne]=a", cs{{1, query.OpNe, plain("", "a")}}},
 		{"title[prefix]=Ro", cs{{1, query.OpPrefix, []query.Operand{{Text: "Ro", Key: text.PrimaryKey("Ro")}}}}},
+		{"title[ieq]=r\u00f3&title[ieq]=RO&title[ine]=", cs{
+			{1, query.OpIEq, []query.Operand{{Text: "RO", Key: text.PrimaryKey("ro")}}}, {1, query.OpINe, plain("")},
+		}},
 		{"title[contains]=\u00d6s&tags[contains]=os", cs{
 			{1, query.OpContains, []query.Operand{{Text: "\u00d6s", Key: text.PrimaryKey("os")}}},
 			{4, query.OpContains, []query.Operand{{Text: "os", Key: text.PrimaryKey("os")}}},

@@ -5,7 +5,8 @@
 //
 // Engines see fewer operators than users: "in" becomes several values of "eq", and "empty" becomes
 // "eq" or "ne" with the empty string. OpWhole is for engines only. A condition holds if any of its
-// values matches, one with OpNe if none does. A record must meet all conditions. Only operators of
+// values matches, one with OpNe or OpINe if none does. A record must meet all conditions,
+// except those of fields in Request.Any. Only operators of
 // equality match empty values of a record: these have no position in an order and no prefix.
 // OpMatch compares words, and an empty value has none.
 package query
@@ -55,6 +56,7 @@ type Request struct {
 	PerPage    int
 	Sort       []SortField // most significant first; none if the request does not specify an order
 	Conditions []Condition // sorted by field, then by operator
+	Any        [][]int     // groups of fields: the conditions on one field of each must be met instead of all
 	Search     *Search     // nil if there is none
 	Area       Area        // where the records are
 	Distance   Distance    // order by the distance from Area.Near; Sort is empty then
@@ -63,6 +65,7 @@ type Request struct {
 
 	fields []herb.Field
 	given  Params // the parameters with an effect, sorted
+	moving movingDates
 }
 
 // SelectsAll reports whether all records match. Nothing else decides whether a result is that of
@@ -130,6 +133,8 @@ type Meta struct {
 	TotalPages int  `json:"total_pages"`
 	HasNext    bool `json:"has_next"`
 	HasPrev    bool `json:"has_prev"`
+	// by operand of a filter that moves with time, the instant that it meant
+	Resolved map[string]string `json:"resolved,omitempty"`
 }
 
 // Meta returns the pagination metadata for a result of total records.
@@ -142,6 +147,7 @@ func (r *Request) Meta(total int) Meta {
 		TotalPages: pages,
 		HasNext:    r.Page < pages,
 		HasPrev:    r.Page > 1 && pages > 0,
+		Resolved:   r.Resolved(),
 	}
 }
 

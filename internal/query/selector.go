@@ -18,10 +18,11 @@ func ParseTyped(ps Params) (bool, error) {
 	return p.Value == "true", checkChoice(p, "true", "false")
 }
 
-// ErrTyped returns the error of a request with ParamTyped for a format without types.
+// ErrTyped returns the error of a request with ParamTyped for a format that has no values with
+// types.
 func ErrTyped(format string) error {
-	return herb.Invalidf("%q applies to JSON, NDJSON and GeoJSON, whose values have types; leave it out for %s",
-		ParamTyped, format)
+	return herb.Invalidf("%q applies to records in JSON, NDJSON, GeoJSON and CSV and to groups in JSON; leave it out "+
+		"for %s", ParamTyped, format)
 }
 
 // Types returns the types of the values that the request returns; nil if they are texts as written.
@@ -43,6 +44,7 @@ func (r *Request) Types(source interface {
 type Selector struct {
 	request   *Request
 	types     []typed.Column // nil: values are texts as written
+	texts     bool           // typed values are texts
 	positions []int          // of the fields to return
 	members   [][]byte       // of the last record; "name":"value"
 	literal   []byte         // of the last typed value
@@ -139,12 +141,28 @@ func (s *Selector) typedValue(position int, member []byte) ([]byte, error) {
 		return nil, err
 	}
 	s.literal = column.AppendJSON(s.literal[:0], field, value)
-	return s.literal, nil
+	switch {
+	case !s.texts || s.literal[0] == '"':
+		return s.literal, nil
+	case string(s.literal) == "null":
+		return []byte(`""`), nil
+	}
+	return herb.AppendJSONString(nil, string(s.literal)), nil
 }
 
 // SelectStream returns the stream as a selector for the request renders it. types is the result of
 // Types.
 func (r *Request) SelectStream(s Stream, types []typed.Column) Stream {
+	return r.selectStream(s, types, false)
+}
+
+// SelectTexts returns a stream like SelectStream whose typed values are texts in the notation of
+// their literals: 1.5, true, an array, and an empty text for a missing value.
+func (r *Request) SelectTexts(s Stream, types []typed.Column) Stream {
+	return r.selectStream(s, types, true)
+}
+
+func (r *Request) selectStream(s Stream, types []typed.Column, texts bool) Stream {
 	if r.Selected == nil && types == nil {
 		return s
 	}
@@ -154,6 +172,7 @@ func (r *Request) SelectStream(s Stream, types []typed.Column) Stream {
 	return Stream{Total: s.Total, Longest: s.Longest, Records: func(yield func([]byte, error) bool) {
 		var buf bytes.Buffer
 		selector := r.NewSelector(types)
+		selector.texts = texts
 		for record, err := range s.Records {
 			buf.Reset()
 			if err == nil {

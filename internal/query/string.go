@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -18,7 +19,8 @@ import (
 type String struct {
 	length int // in bytes as written
 	params []RawParam
-	err    error // why it is malformed, with herb.CodeInvalid
+	now    time.Time // of the request; zero: when it is parsed
+	err    error     // why it is malformed, with herb.CodeInvalid
 }
 
 // RawParam is one parameter of a query string.
@@ -78,6 +80,13 @@ func Of(ps Params) String {
 		s.length += len(url.QueryEscape(p.Name)) + len("=&") + len(url.QueryEscape(p.Value))
 	}
 	s.length -= min(s.length, len("&"))
+	return s
+}
+
+// At returns the query string for a request at a given time, on which the operands depend that move
+// with time.
+func (s String) At(now time.Time) String {
+	s.now = now
 	return s
 }
 
@@ -267,7 +276,7 @@ func (p Param) appendTo(b *strings.Builder) {
 // facets.
 func (ps Params) sortCanonically() {
 	slices.SortStableFunc(ps, func(a, b Param) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 || isRepeatable(a.Name) {
+		if c := strings.Compare(a.Name, b.Name); c != 0 || hasOrder(a.Name) {
 			return c
 		}
 		return cmp.Compare(a.Value, b.Value)

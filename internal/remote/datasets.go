@@ -37,7 +37,7 @@ func (c *Client) Report(ctx context.Context, ref herb.Ref, version string) (herb
 	err := c.get(ctx, datasetPath(ref)+"/report", params, &body)
 	return herb.Dataset{
 		Ref: ref, Version: body.Version, Published: body.Published, Records: body.Records,
-		Details: herb.Details{Report: body.Report, PrimaryKey: body.PrimaryKey},
+		Details: herb.Details{Report: body.Report, PrimaryKey: body.PrimaryKey, InferredKey: body.Inferred},
 	}, err
 }
 

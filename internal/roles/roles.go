@@ -22,9 +22,12 @@ const (
 	Identifier      // identifies records, often a number
 	Year
 	Date
-	Length // of time
-	Result // of a game, or a ratio: 21:19 is not a time
-	Measure
+	Length  // of time
+	Result  // of a game, or a ratio: 21:19 is not a time
+	Measure // such as prices and rates, whose sum says nothing
+	Amount  // a measure that adds up, such as sales and deaths
+	Ordinal // a place in an order, or what is counted for another column: ranks, months, sizes of samples
+	Birth   // of a life or a record, which is not the time that records are about
 	Latitude
 	Longitude
 	Position // latitude and longitude
@@ -35,20 +38,21 @@ const (
 // one.
 func roleOf(word string) Role {
 	switch word {
-	case "zip", "zipcode", "postcode", "postalcode", "postleitzahl", "plz", "postnummer", "postnr", "postnumero",
-		"codepostal", "codigopostal",
+	case "zip", "zipcode", "postal", "postcode", "postalcode", "postleitzahl", "plz", "postnummer", "postnr",
+		"postnumero", "codepostal", "codigopostal",
 		"phone", "telephone", "tel", "telefon", "telefono", "telefone", "telefoonnummer", "telefonnummer", "puhelin",
 		"fax", "mobilenumber", "mobileno",
 		"fips", "geoid", "insee", "ags", "gemeindeschlussel", "istat", "teryt", "siren", "siret", "nuts", "lau",
 		"isbn", "issn", "ean", "upc", "gtin", "barcode", "asin", "isin", "iban", "bic", "ssn", "taxid", "vatnumber",
 		"vatno", "vatid",
+		"iata", "icao", "doi", "orcid",
 		"nif", "cif", "cnpj", "cpf", "regon", "pesel", "kvk", "orgnr":
 		return Code
 	case "code", "codes", "kode", "kod", "codigo", "codice", "schlussel",
 		"account", "accountnumber", "accountno", "konto", "kontonummer", "cuenta", "conto", "compte":
 		return WeakCode
 	case "id", "ids", "identifier", "uid", "uuid", "guid", "key", "nr", "no", "number", "nummer", "numero", "num",
-		"kennung", "matricule", "sku":
+		"kennung", "matricule", "sku", "slug":
 		return Identifier
 	case "year", "years", "yr", "jahr", "annee", "ano", "anno":
 		return Year
@@ -60,17 +64,31 @@ func roleOf(word string) Role {
 	case "score", "scores", "result", "results", "ratio", "odds", "ergebnis", "endstand", "resultat", "resultado",
 		"risultato", "uitslag", "wynik":
 		return Result
-	case "amount", "balance", "betrag", "budget", "cost", "costs", "earnings", "fee", "gdp", "gehalt", "income", "lohn",
+	case "amount", "betrag", "budget", "cost", "costs", "expenditure", "expenses", "gross", "profit", "revenue",
+		"sales", "spend", "spending", "umsatz",
+		"count", "counts", "sum", "total", "totals", "quantity", "qty", "volume",
+		"births", "calls", "casi", "cases", "confirmed", "deaths", "discharges", "emissions", "employees", "enrollment",
+		"generation", "gdp", "goals", "inhabitants", "einwohner", "poblacion", "medals", "passengers", "pop",
+		"population", "production", "ridership", "steps", "subscriptions", "trips", "victims", "views",
+		"visitors", "visits", "votes":
+		return Amount
+	case "balance", "earnings", "fare", "fee", "gehalt", "income", "lohn",
 		"pay", "preis", "price", "prices",
-		"prix", "profit", "rent", "revenue", "salaire", "salaries", "salary", "sales", "umsatz", "vat", "wage", "wages",
+		"prix", "rent", "salaire", "salaries", "salary", "vat", "wage", "wages",
 		"usd", "eur", "gbp", "chf",
-		"average", "avg", "count", "maximum", "mean", "median", "minimum", "rating", "size", "sum", "total", "value",
-		"calls", "cases", "deaths", "employees", "inhabitants", "pop", "population", "steps", "subscriptions", "views",
-		"visitors", "votes",
-		"altitude", "area", "capacity", "depth", "distance", "elevation", "energy", "gewicht", "height", "kg", "km",
-		"mag", "magnitude", "mass", "mileage",
-		"power", "pressure", "speed", "temperature", "volume", "weight", "width":
+		"average", "avg", "maximum", "mean", "median", "minimum", "percent", "percentage", "pct", "rate", "rating",
+		"share", "close", "size", "val", "value",
+		"age", "altitude", "area", "calories", "capacity", "delay", "depth", "distance", "elevation", "energy",
+		"gewicht", "height", "kg", "km", "mag", "magnitude", "mass", "mileage", "mpg",
+		"power", "precipitation", "pressure", "rain", "speed", "temp", "temperature", "weight", "width", "wind",
+		"yield":
 		return Measure
+	case "rank", "ranking", "index", "row", "rows", "rownames", "unnamed", "sequence", "seq", "order", "ordinal",
+		"interval", "episode", "season", "samplesize", "lotsize",
+		"quarter", "month", "monat", "mois", "week", "woche", "weekday", "hour", "minute", "second":
+		return Ordinal
+	case "birth", "birthday", "birthdate", "born", "dob", "death", "died", "updated", "modified":
+		return Birth
 	case "latitude", "lat", "latitud", "latitudine", "breitengrad", "decimallatitude":
 		return Latitude
 	case "longitude", "long", "lon", "lng", "longitud", "longitudine", "langengrad", "decimallongitude":
@@ -100,6 +118,9 @@ func Of(name string) Role {
 		return None
 	}
 	last := roleOf(words[len(words)-1])
+	if last == None || last == Amount {
+		last = roleOfPhrase(name, words, last)
+	}
 	if len(words) == 1 {
 		return last
 	}
@@ -116,11 +137,48 @@ func Of(name string) Role {
 	return last
 }
 
+// roleOfPhrase returns the role of a name whose last word has the given one: names begin with what
+// was counted and added, and say anywhere what was averaged, divided or weighed. A number of
+// artists is an amount, an average cost is not.
+func roleOfPhrase(name string, words []string, last Role) Role {
+	isAverage := func(w string) bool {
+		return slices.Contains([]string{"average", "avg", "mean", "median", "per", "percent", "pro", "rate",
+			"share"}, w)
+	}
+	all := text.IdentifierWords(name)
+	isPhysical := len(all) > 0 && slices.Contains([]string{"mm", "cm", "g", "mg", "lbs"}, all[len(all)-1])
+	switch {
+	case slices.ContainsFunc(words, isAverage) || strings.Contains(name, "%") || isPhysical:
+		return Measure
+	case len(words) > 1 && (slices.Contains([]string{"total", "sum", "anzahl"}, words[0]) ||
+		words[0] == "number" && words[1] == "of"):
+		return Amount
+	}
+	return last
+}
+
+// IsResult reports whether a name says that its column is what the table is about, such as the last
+// of several prices of a day, or the total of several costs.
+func IsResult(name string) bool {
+	return endsWith(name, "value", "val", "close", "total", "totals", "amount")
+}
+
+// IsPrice reports whether a name says that its column is what somebody pays.
+func IsPrice(name string) bool { return endsWith(name, "price", "fare", "salary", "rent") }
+
+func endsWith(name string, last ...string) bool {
+	words := split(name)
+	return len(words) > 0 && slices.Contains(last, words[len(words)-1])
+}
+
+// IsNumber reports whether a name says no more of its column than that it has numbers.
+func IsNumber(name string) bool { return slices.Equal(split(name), []string{"number"}) }
+
 // IsCode reports whether numbers of this role identify something.
 func (r Role) IsCode() bool { return r == Code || r == WeakCode || r == Identifier }
 
 // IsMeasure reports whether numbers of this role measure something.
-func (r Role) IsMeasure() bool { return r == Measure || r == Length || r == Result }
+func (r Role) IsMeasure() bool { return r == Measure || r == Amount || r == Length || r == Result }
 
 // Stem returns the rest of a name with a word of a role, such as pickup_latitude, or one that ends
 // with an axis as reclat does. ok is false if no word has the role. Two coordinates have the same
@@ -186,5 +244,7 @@ func split(name string) []string {
 
 func isRemark(word string) bool {
 	return '0' <= word[0] && word[0] <= '9' ||
-		slices.Contains([]string{"deg", "degree", "degrees", "dd", "wgs"}, strings.TrimRight(word, "0123456789"))
+		slices.Contains([]string{"deg", "degree", "degrees", "dd", "wgs", "mm", "cm", "g", "mg", "lbs", "min", "max",
+			"n", "days", "hours", "years"},
+			strings.TrimRight(word, "0123456789"))
 }

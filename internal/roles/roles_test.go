@@ -11,8 +11,8 @@ func TestOf(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]roles.Role{
 		"": roles.None, "vat": roles.Measure, "vat_number": roles.Code, "cas": roles.None, "cod": roles.None,
-		"mobile_subscriptions": roles.Measure,
-		"postal_votes":         roles.Measure, "account_balance": roles.Measure, "phone_calls": roles.Measure,
+		"mobile_subscriptions": roles.Amount,
+		"postal_votes":         roles.Amount, "account_balance": roles.Measure, "phone_calls": roles.Amount,
 		"zipper_length": roles.Length,
 		"ZIP":           roles.Code, "billingZipCode": roles.Code, "Código": roles.WeakCode,
 		"Gemeindeschlüssel": roles.Code,
@@ -25,6 +25,11 @@ func TestOf(t *testing.T) {
 		"latitude_deg": roles.Latitude, "stop_lon": roles.Longitude, "geo_point_2d": roles.Position,
 		"Lat/Lon": roles.Position, "translation": roles.None,
 		"tag_list": roles.List, "Labels": roles.List, "Row Labels": roles.None, "start_date": roles.Date,
+		"Number of artists in the labor force": roles.Amount, "Total enrollment": roles.Amount,
+		"Average Total Payments": roles.Measure, "Unemployment_rate": roles.Measure, "Cancers (%)": roles.Measure,
+		"GDP per capita": roles.Measure, "total_fat_g": roles.Measure, "bill_length_mm": roles.Length,
+		"Sample_size": roles.Ordinal, "Round Lot Size": roles.Ordinal, "birthMonth": roles.Ordinal,
+		"Prior Year\nCurrent\nMonth": roles.Ordinal, "age_years": roles.Measure, "Number": roles.Identifier,
 		"Fiscal Year": roles.Year, "Final result": roles.Result,
 		"result_time": roles.None, "Price (EUR)": roles.Measure, "(lat)": roles.Latitude, "2024": roles.None,
 		"lat" + strings.Repeat("x", 200): roles.None,

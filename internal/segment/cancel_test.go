@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/segment/segmenttest"
@@ -51,8 +55,37 @@ func cancelFields() []herb.Field {
 	return fields
 }
 
+// cancelFile returns the file of that segment, which takes longer to build than most tests of it.
+var cancelFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "segment-test")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "test.seg")
+	_, err = segment.Create(context.Background(), path, cancelFields(), sequence(newCancelRecords()),
+		segment.Options{FS: unsynced{}})
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 func openCancelSegment(t *testing.T) *segment.Reader {
 	t.Helper()
+	content, err := cancelFile()
+	must.NoError(t, err)
+	r, err := openBytes(t, filepath.Join(t.TempDir(), "test.seg"), content)
+	must.NoError(t, err)
+	t.Cleanup(func() {
+		if err := r.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func newCancelRecords() []herb.Record {
 	records := make([]herb.Record, cancelRecords)
 	for i := range records {
 		spelling := "soft"
@@ -68,13 +101,7 @@ func openCancelSegment(t *testing.T) *segment.Reader {
 			fmt.Sprint("g", i%3), fmt.Sprint(i % 1000), body,
 		}
 	}
-	r, _ := opened(t, cancelFields(), records)
-	t.Cleanup(func() {
-		if err := r.Release(); err != nil {
-			t.Error(err)
-		}
-	})
-	return r
+	return records
 }
 
 // TestCancel counts how often each kind of query checks its context, which proves that its longest

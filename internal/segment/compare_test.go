@@ -313,7 +313,11 @@ func (c compared) compare(t *testing.T, to compared, key []string, memory int) (
 func TestCompare_random(t *testing.T) {
 	random := rand.New(rand.NewPCG(testseed.Seed(t), 0))
 	keyed, multiset := 0, 0
-	for range 300 {
+	comparisons := 100
+	if testseed.Soak() {
+		comparisons = 1000
+	}
+	for range comparisons {
 		from, to, key := randomCompared(random)
 		want := compareNaively(from, to, key)
 		if d := gocmp.Diff(want, from.compare(t, to, key, 1+random.IntN(4)<<12)); d != "" {

@@ -251,6 +251,7 @@ func expected(size, at int) error {
 // flips are modifications of a byte: its lowest bit, and all bits.
 var flips = [2]byte{0x01, 0xff}
 
+// TestFlippedBytes flips each byte of a file, in a soak run in both ways.
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
@@ -262,6 +263,9 @@ func TestFlippedBytes(t *testing.T) {
 	opened := 0
 	for at := range good {
 		for i, flip := range flips {
+			if at%len(flips) != i && !testseed.Soak() {
+				continue
+			}
 			what := fmt.Sprintf("byte %d of %d ^ %#x", at, len(good), flip)
 			bad := slices.Clone(good)
 			bad[at] ^= flip
@@ -280,7 +284,7 @@ func TestFlippedBytes(t *testing.T) {
 			if err := r.Verify(); !errors.Is(err, segment.ErrCorrupt) {
 				t.Errorf("%s: Verify: %v", what, err)
 			}
-			if testseed.Soak() || at%16 == 0 {
+			if testseed.Soak() || at%16 < len(flips) {
 				if err := use(r, asked[i], what); err != nil {
 					t.Error(err)
 				}
@@ -290,8 +294,8 @@ func TestFlippedBytes(t *testing.T) {
 			}
 		}
 	}
-	if opened < len(good) {
-		t.Errorf("only %d of %d flipped files were opened and listed", opened, len(flips)*len(good))
+	if opened < len(good)/2 {
+		t.Errorf("only %d flipped files of %d bytes were opened and listed", opened, len(good))
 	}
 }
 

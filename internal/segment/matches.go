@@ -44,7 +44,15 @@ func (r *Reader) match(st *guard.Steps, q *query.Request, trace plan.Trace) *mat
 			}
 		}
 	}
-	terms = append(terms, r.terms(st, q.Conditions)...)
+	conditions, groups := q.Alternatives()
+	terms = append(terms, r.terms(st, conditions)...)
+	for _, fields := range groups {
+		var any plan.AnyOf
+		for _, conditions := range fields {
+			any = append(any, plan.AllOf{Pool: &r.pool, Terms: r.terms(st, conditions)})
+		}
+		terms = append(terms, plan.Term{Condition: any})
+	}
 	if x := r.positionsOf(&q.Area); x != nil {
 		if q.Area.Box != nil {
 			terms = append(terms, plan.Term{Condition: x.InBox(st, *q.Area.Box)})

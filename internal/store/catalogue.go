@@ -38,10 +38,19 @@ func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error)
 			query, args = "WHERE l.version <> '' ORDER BY l.namespace, l.name", nil
 		}
 		c.Datasets, err = collect(ctx, tx, func(rows *sql.Rows) (v herb.LiveVersion, err error) {
-			err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published), &v.Access)
+			var summary []byte
+			err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published), &v.Access, &summary)
+			// few have one of them
+			if err == nil && (bytes.Contains(summary, []byte(`"expected"`)) ||
+				bytes.Contains(summary, []byte(`"fetch"`))) {
+				err = json.Unmarshal(summary, &struct {
+					Expected *herb.Frequency
+					Fetch    *herb.FetchSource
+				}{&v.Expected, &v.Fetch})
+			}
 			return v, err
 		}, "SELECT l.namespace, l.name, l.version, l.records, CASE WHEN l.version <> '' THEN l.published END, "+
-			"COALESCE(v.access, '') FROM live_versions AS l "+
+			"COALESCE(v.access, ''), COALESCE(v.summary, '') FROM live_versions AS l "+
 			"LEFT JOIN versions AS v ON v.namespace = l.namespace AND v.name = l.name AND v.version = l.version "+
 			query, args...)
 		if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -53,7 +54,7 @@ func addEvent(ctx context.Context, tx Tx, e herb.Event) error {
 	if err != nil {
 		return err
 	}
-	id, now := "msg_"+strings.ToLower(rand.Text()), time.Now()
+	id, now := cmp.Or(e.ID, "msg_"+strings.ToLower(rand.Text())), time.Now()
 	var rows [][]any
 	for _, w := range hooks {
 		data, ok := w.Principal().SeeEvent(e)
@@ -132,6 +133,32 @@ func addUnpublished(ctx context.Context, tx Tx, event herb.EventType, ref herb.R
 		return err
 	}
 	return addEvent(ctx, tx, herb.Event{Type: event, Ref: ref, Previous: previous})
+}
+
+// OverdueRetention is how long after a version became overdue AddOverdue may be called, so that its
+// events are still stored, and it does not add them again.
+const OverdueRetention = DeliveryRetention - 24*time.Hour
+
+// AddOverdue stores the event of a live version that has become overdue, unless it is stored
+// already or another version is live.
+func (s Tables) AddOverdue(ctx context.Context, v herb.LiveVersion) error {
+	return s.write(ctx, "adding the event of an overdue dataset", func(ctx context.Context, tx Tx) error {
+		now, err := liveVersion(ctx, tx, v.Ref)
+		if err != nil || now != v.Version {
+			return err
+		}
+		e := herb.Event{ID: "msg_overdue_" + v.Version, Type: herb.EventOverdue, Ref: v.Ref}
+		var stored int
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM webhook_deliveries WHERE event = ?",
+			e.ID).Scan(&stored); err != nil || stored > 0 {
+			return err
+		}
+		e.Previous, _, err = eventVersion(ctx, tx, v.Ref, v.Version)
+		if err != nil {
+			return err
+		}
+		return addEvent(ctx, tx, e)
+	})
 }
 
 // DueWebhooks returns the webhooks with deliveries whose next attempt is due.

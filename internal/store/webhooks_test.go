@@ -145,6 +145,35 @@ func (suite) WebhookEvents(t *testing.T, db Database) {
 	}
 }
 
+// WebhookOverdue announces overdue versions, as several nodes do every minute.
+func (suite) WebhookOverdue(t *testing.T, db Database) {
+	s, other := open(t, db), open(t, db)
+	addWebhook(t, s, webhook("public", "*"))
+	addWebhook(t, s, webhook("seeds", "garden/seeds"))
+	first, second := dataset(catalog, 1), dataset(catalog, 2)
+	first.Access, second.Access = herb.AccessOpen, herb.AccessOpen
+	first.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"herbarium":{"expected":"2h"}}}`))
+	must.NoError(t, s.addVersion(t.Context(), first, ""))
+	found, err := s.Changes(t.Context(), -1)
+	must.NoError(t, err)
+	live := found.Datasets[0]
+	if got := live.FreshnessAt(first.Published.Add(4 * time.Hour)); got.State != herb.Overdue {
+		t.Errorf("the catalogue has %+v", live)
+	}
+	for range 2 {
+		must.NoError(t, s.AddOverdue(t.Context(), live))
+		must.NoError(t, other.AddOverdue(t.Context(), live))
+	}
+	must.NoError(t, s.addVersion(t.Context(), second, first.Version))
+	must.NoError(t, s.AddOverdue(t.Context(), live)) // it is not live any more
+	types, data := deliveries(t, s, "public")
+	wantEqual(t, "types", []herb.EventType{herb.EventPublished, herb.EventOverdue, herb.EventPublished}, types)
+	wantEqual(t, "overdue", herb.EventData{Dataset: catalog.String(), Previous: first.Version}, data[1])
+	if types, _ := deliveries(t, s, "seeds"); types != nil {
+		t.Errorf("another dataset: %v", types)
+	}
+}
+
 // WebhookClaims claims deliveries like two nodes, of which one dies.
 func (suite) WebhookClaims(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)

@@ -96,7 +96,7 @@ func TestSlowExports(t *testing.T) {
 	dir := t.TempDir()
 	var rows strings.Builder
 	rows.WriteString("id,text\n")
-	for i := range 4000 {
+	for i := range 2000 {
 		fmt.Fprintf(&rows, "%d,%s\n", i, strings.Repeat("rose ", 1000))
 	}
 	file := write(t, rows.String(), dir, "garden", "long.csv")
@@ -129,7 +129,7 @@ func TestGreedyClient(t *testing.T) {
 	t.Parallel()
 	var rows strings.Builder
 	rows.WriteString("id,text\n")
-	for i := range 4000 {
+	for i := range 2000 {
 		fmt.Fprintf(&rows, "%d,%s\n", i, strings.Repeat("rose ", 2000))
 	}
 	file := write(t, rows.String(), t.TempDir(), "garden", "long.csv")

@@ -36,12 +36,12 @@ type clients struct {
 	count atomic.Int64 // successful requests
 }
 
-// run starts clients, which send at most 300 requests a second together: more of them find nothing
+// run starts clients, which send at most 50 requests a second together: more of them find nothing
 // else and take the processors from the nodes. request reports whether it has succeeded.
 func (c *clients) run(t *testing.T, request func(context.Context) bool) {
 	ctx, stop := context.WithCancel(t.Context())
 	c.stop = stop
-	pace := rate.NewLimiter(300, 4)
+	pace := rate.NewLimiter(50, 4)
 	for range 4 {
 		c.done.Go(func() {
 			for pace.Wait(ctx) == nil && !t.Failed() {

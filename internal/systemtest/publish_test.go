@@ -61,8 +61,9 @@ func hostileFiles(t *testing.T) map[string]string {
 	var bomb bytes.Buffer
 	w, err := gzip.NewWriterLevel(&bomb, gzip.BestCompression)
 	must.NoError(t, err)
-	for range 64 {
-		_, err := w.Write(bytes.Repeat([]byte("a"), 16<<20))
+	block := bytes.Repeat([]byte("a"), 16<<20)
+	for range 16 {
+		_, err := w.Write(block)
 		must.NoError(t, err)
 	}
 	must.NoError(t, w.Close())

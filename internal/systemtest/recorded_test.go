@@ -361,10 +361,10 @@ func (r recording) publishAndRollBack(t *testing.T, n *node, i *installation) {
 
 // eventuallyExports waits until a dataset is exported as CSV with a content. A node with an object
 // store may list the version before a little longer.
-func (n *node) eventuallyExports(ref, content string) {
+func (n *node) eventuallyExports(ref, content string, header ...string) {
 	n.t.Helper()
-	eventually(n.t, "the version is listed", func(ctx context.Context) error {
-		got, err := get(ctx, n.URL+"/api/v1/"+ref+"/data.csv")
+	eventually(n.t, "the version is listed", func(context.Context) error {
+		got, err := n.request(http.MethodGet, "/api/v1/"+ref+"/data.csv", "", header...)
 		if err == nil && got.Body != content {
 			err = fmt.Errorf("it lists %q instead of %q", got.Body, content)
 		}

@@ -148,7 +148,9 @@ func recordInstallation(t *testing.T, i *installation, publishes bool) map[strin
 	}
 	if publishes {
 		n.mustPut("sent/prices", r.Key, "id,name,price\n1,Ash,3\n2,Birch,4.50\n")
-		n.mustPut("sent/prices", r.Key, "id,name,price\n1,Ash,3\n2,Birch,4.50\n3,Cherry,7\n")
+		last := "id,name,price\n1,Ash,3\n2,Birch,4.50\n3,Cherry,7\n"
+		n.mustPut("sent/prices", r.Key, last)
+		n.eventuallyExports("sent/prices", strings.ReplaceAll(last, "\n", "\r\n"), "Authorization", "Bearer "+r.Key)
 		r.Draft = createDraft(t, n, r.Key)
 	}
 	r.Responses = recordResponses(t, n, i, r)

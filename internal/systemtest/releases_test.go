@@ -23,16 +23,22 @@ import (
 // laterIndex names the indexes of buildLater.
 const laterIndex = "f6-r2"
 
-// laterBuild is held while a later program is built: the second build finds what the first one has
-// compiled.
-var laterBuild sync.Mutex
+// laterProgram is the program that buildLater returns; path is empty until it is built.
+var laterProgram struct {
+	mu   sync.Mutex
+	path string
+}
 
-// buildLater builds this program with the numbers of a later one: its segments have another format
-// and other text rules. Its packages are not optimized, which takes half of the time.
+// buildLater returns this program with the numbers of a later one: its segments have another format
+// and other text rules. It is built once, beside the program. Its packages are not optimized, which
+// takes half of the time.
 func buildLater(t *testing.T) (path string) {
 	t.Helper()
-	laterBuild.Lock()
-	defer laterBuild.Unlock()
+	laterProgram.mu.Lock()
+	defer laterProgram.mu.Unlock()
+	if laterProgram.path != "" {
+		return laterProgram.path
+	}
 	root, err := filepath.Abs("../..")
 	must.NoError(t, err)
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
@@ -51,8 +57,12 @@ func buildLater(t *testing.T) (path string) {
 	}
 	content, err := json.Marshal(overlay)
 	must.NoError(t, err)
-	return buildProgram(t, root, "-gcflags=herbarium/...=-N -l", "-overlay",
+	built := buildProgram(t, root, "-gcflags=herbarium/...=-N -l", "-overlay",
 		write(t, string(content), t.TempDir(), "overlay.json"))
+	path = program + "-later"
+	must.NoError(t, os.Rename(built, path))
+	laterProgram.path = path
+	return path
 }
 
 // rebuildsStarted returns how many indexes a server has rebuilt or is rebuilding.

@@ -23,16 +23,11 @@ import (
 // earlier releases.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
-	records, later := 20_000, ""
+	records := 20_000
 	if testseed.Soak() {
 		records = 1_000_000
 	}
-	toLater := func(*testing.T) (string, string) {
-		if later == "" {
-			later = buildLater(t)
-		}
-		return program, later
-	}
+	toLater := func(t *testing.T) (string, string) { return program, buildLater(t) }
 	earlier := func(commit string) func(*testing.T) (string, string) {
 		return func(t *testing.T) (string, string) { return buildEarlier(t, commit), program }
 	}

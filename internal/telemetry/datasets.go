@@ -72,5 +72,10 @@ func addDatasets(s *scrape, datasets []herb.LiveVersion) {
 			s.gauge("herbarium_dataset_published_timestamp_seconds", "When the live version was published.",
 				float64(d.Published.UnixMilli())/1000, "dataset", name)
 		}
+		if f := d.FreshnessAt(d.Published); !f.Overdue.IsZero() {
+			s.gauge("herbarium_dataset_overdue_timestamp_seconds",
+				"When the next version is overdue, by the frequency that the descriptor declares.",
+				float64(f.Overdue.UnixMilli())/1000, "dataset", name)
+		}
 	}
 }

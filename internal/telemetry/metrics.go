@@ -26,6 +26,7 @@ type Metrics struct {
 	publish      *histograms
 	tools        *numbers
 	webhooks     *numbers
+	fetches      *numbers
 	datasets     func(context.Context) ([]herb.LiveVersion, error)
 }
 
@@ -61,6 +62,8 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 			"status", "tool"),
 		webhooks: r.numbers(counterKind, "herbarium_webhook_attempts_total",
 			"Attempts of this server to deliver an event to a webhook.", "outcome"),
+		fetches: r.numbers(counterKind, "herbarium_fetches_total",
+			"Files that this server has fetched from other servers.", "outcome"),
 		datasets: datasets,
 	}
 	m.tools.with("200", "describe_dataset") // exists before the first call, for alerts

@@ -146,7 +146,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.LiveVersion, error) {
 		return []herb.LiveVersion{{Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Version: "v1", Records: 513,
-			Published: time.Unix(1700000000, 0)}}, nil
+			Published: time.Unix(1700000000, 0), Expected: "daily"}}, nil
 	})
 	m.Request("GET", "/api/v1", 200, 1234, 3*time.Millisecond)
 	m.Rejected("bulk", "timeout")
@@ -203,6 +203,7 @@ func TestMetrics(t *testing.T) {
 		`herbarium_lane_slots{lane="write"} 256`,
 		`herbarium_dataset_records{dataset="garden/catalog"} 513`,
 		`herbarium_dataset_published_timestamp_seconds{dataset="garden/catalog"} 1.7e+09`,
+		`herbarium_dataset_overdue_timestamp_seconds{dataset="garden/catalog"} 1.7001728e+09`,
 		`herbarium_keys_rejected_total{reason="invalid"} 1`,
 		`herbarium_source_failed{dataset="garden/broken"} 2`,
 		`herbarium_source_failed{dataset=""} 1`,

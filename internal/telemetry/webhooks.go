@@ -25,5 +25,23 @@ func (m *Metrics) Webhooks(outcomes []string, count func(context.Context) (Deliv
 	})
 }
 
+// Fetches registers the metrics of fetches: the outcomes, and the number of datasets whose last
+// fetch failed, which each scrape reads. While the database is down, the latter is absent.
+func (m *Metrics) Fetches(outcomes []string, failing func(context.Context) (int, error)) {
+	for _, o := range outcomes {
+		m.fetches.with(o)
+	}
+	m.registry.register(func(ctx context.Context, s *scrape) error {
+		if n, err := failing(ctx); err == nil {
+			s.gauge("herbarium_fetches_failing",
+				"Datasets whose file could not be fetched last time, or was rejected, of all nodes.", float64(n))
+		}
+		return nil
+	})
+}
+
+// Fetched counts a fetch.
+func (m *Metrics) Fetched(outcome string) { m.fetches.with(outcome).Add(1) }
+
 // WebhookAttempt counts an attempt.
 func (m *Metrics) WebhookAttempt(outcome string) { m.webhooks.with(outcome).Add(1) }

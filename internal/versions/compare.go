@@ -30,6 +30,7 @@ const (
 	FieldRefilled     ChangeKind = "field_refilled"
 	RowsExposed       ChangeKind = "rows_exposed"
 	SourceExposed     ChangeKind = "source_exposed"
+	FormatChanged     ChangeKind = "format_changed"
 )
 
 // Change is a difference that consumers of a dataset may notice when a version goes live.
@@ -94,6 +95,20 @@ func compare(live, next herb.Dataset) []Change {
 	return changes
 }
 
+// compareFormats returns a breaking change if a file has another format than the live version.
+func compareFormats(live, next herb.Dataset) []Change {
+	if live.Report == nil || next.Report == nil {
+		return nil
+	}
+	was, _, _ := strings.Cut(live.Report.Format, ",")
+	is, _, _ := strings.Cut(next.Report.Format, ",")
+	if was == is {
+		return nil
+	}
+	return []Change{{Kind: FormatChanged, Breaking: true,
+		Message: fmt.Sprintf("the file is %s instead of %s", is, was)}}
+}
+
 // evidence returns why a field has its type, with the value that excludes others; empty if that is
 // unknown.
 func evidence(d herb.Dataset, field int) string {
@@ -132,11 +147,26 @@ func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool,
 	if live.Access != next.Access && !live.Access.NeedsKey() {
 		add(AccessChanged, "", false, "access is %s instead of %s", next.Access, live.Access)
 	}
-	if was, is := strings.Join(live.PrimaryKey, ", "), strings.Join(next.PrimaryKey, ", "); was != is {
-		add(PrimaryKeyChanged, "", false, "the primary key is (%s) instead of (%s)", is, was)
+	if !slices.Equal(live.PrimaryKey, next.PrimaryKey) {
+		why := ""
+		if live.InferredKey && len(next.PrimaryKey) == 0 {
+			why = ", whose values repeat or are missing"
+		}
+		add(PrimaryKeyChanged, "", false, "records have %s instead of %s%s", keyOf(next), keyOf(live), why)
 	}
 	if live.Order != next.Order {
 		add(OrderChanged, "", false, "records come %s instead of %s", orderOf(next), orderOf(live))
+	}
+}
+
+func keyOf(d herb.Dataset) string {
+	switch {
+	case len(d.PrimaryKey) == 0:
+		return "no primary key"
+	case d.InferredKey:
+		return "the inferred primary key (" + d.PrimaryKey[0] + ")"
+	default:
+		return "the primary key (" + strings.Join(d.PrimaryKey, ", ") + ")"
 	}
 }
 

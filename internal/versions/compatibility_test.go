@@ -126,7 +126,7 @@ func TestPublish_gate(t *testing.T) {
 					herb.Order{Field: "price", Desc: true}
 			},
 			want: []string{
-				"access is key instead of open", "the primary key is (id, name) instead of ()",
+				"access is key instead of open", "records have the primary key (id, name) instead of no primary key",
 				"records come by price, descending instead of in the order of the source",
 			},
 		},

@@ -44,6 +44,8 @@ type PublishOptions struct {
 	Consents []herb.Consent // what the publisher accepts
 	Check    bool           // dry run: do everything except making the version live
 	Force    bool           // publish a source that has not changed; package publish decides that
+	// SameFormat makes a file of another format than that of the live version a breaking change.
+	SameFormat bool
 	// Expected is the live version that the publisher knows, or empty if there was none; the
 	// publish is rejected if another one is live or goes live meanwhile. nil: it replaces any.
 	Expected *string
@@ -264,6 +266,9 @@ func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset,
 	}
 	exposed, err := s.findProtected(ctx, p)
 	r.Changes = slices.Concat(Compare(live, d, shared), problems, exposed)
+	if p.SameFormat {
+		r.Changes = append(r.Changes, compareFormats(live, d)...)
+	}
 	return r, shared, cmp.Or(err, Reject(r.Changes, p.Consents...))
 }
 
@@ -307,6 +312,7 @@ func (s *Service) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 		return nil, err
 	}
 	dropInvalidKey(d)
+	inferKey(d)
 	for i, key := range append([][]string{d.PrimaryKey}, p.UniqueKeys...) {
 		found, err := findDuplicates(ctx, r, *d, key, i == 0,
 			segment.SortOptions{Dir: s.opts.Dir, Memory: s.opts.Memory})

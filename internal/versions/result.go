@@ -21,7 +21,9 @@ type Result struct {
 	Replaces   string       `json:"replaces,omitempty"` // the version that was live; empty if there was none
 	Fields     []herb.Field `json:"fields,omitempty"`
 	PrimaryKey []string     `json:"primary_key,omitempty"`
-	Changes    []Change     `json:"changes,omitempty"` // relative to Replaces, and problems of the new version
+	// nobody has declared the primary key
+	InferredKey bool     `json:"primary_key_inferred,omitempty"`
+	Changes     []Change `json:"changes,omitempty"` // relative to Replaces, and problems of the new version
 	// with the records of Replaces; nil if there are none or they cannot be read
 	Compared *herb.RecordChanges `json:"compared,omitempty"`
 	Report   *herb.Report        `json:"report,omitempty"`
@@ -53,7 +55,7 @@ func Statuses() []Status {
 func NewResult(status Status, d herb.Dataset) Result {
 	return Result{
 		Dataset: d.Ref.String(), Status: status, Records: d.Records, Version: d.Version, Published: d.Published,
-		Fields: d.Fields, PrimaryKey: d.PrimaryKey, Report: d.Report,
+		Fields: d.Fields, PrimaryKey: d.PrimaryKey, InferredKey: d.InferredKey, Report: d.Report,
 	}
 }
 

@@ -47,6 +47,32 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// TestCatalogue_freshness looks at the badge of a dataset in the catalogue and on its page.
+func TestCatalogue_freshness(t *testing.T) {
+	t.Parallel()
+	for expected, want := range map[herb.Frequency]string{
+		"monthly": "overdue", "36500d": "fresh", "never": "historical", "": "",
+	} {
+		s := newSite(t, func(_ *web.Options, l *apitest.Library) {
+			d := l.View(herb.Ref{Namespace: "garden", Name: "catalog"})
+			d.Published, d.Expected = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), expected
+		})
+		for path, part := range map[string]string{"/": "li", "/datasets/garden/catalog": "header"} {
+			found := ""
+			for _, node := range all(s.page(t, path, 200), tag(part, "")) {
+				for _, badge := range all(node, tag("span", "badge")) {
+					if text := words(badge); strings.Contains("overdue fresh historical", text) {
+						found += text
+					}
+				}
+			}
+			if found != want {
+				t.Errorf("%s of %q shows %q, want %q", path, expected, found, want)
+			}
+		}
+	}
+}
+
 func TestCatalogue_order(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
@@ -138,6 +164,17 @@ func TestCatalogue_inline(t *testing.T) {
 	if got := words(one(t, doc, tag("p", "found"))); !strings.HasPrefix(got, "19 rows for “moss”") {
 		t.Errorf("the page says %q", got)
 	}
+	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "equal", Name: "rows"}, Fields: []herb.Field{
+		{Name: "name", Type: herb.TypeText, Searchable: true}}}, []herb.Record{{"zinnia red"}, {"zinnia red"},
+		{"zinnia blue"}, {"zinnia red"}, {"zinnia"}, {"zinnia pink"}})
+	var lines []string
+	for _, li := range all(one(t, s.page(t, "/?search=zinnia", 200), tag("div", "hits")), tag("li", "")) {
+		lines = append(lines, words(li))
+	}
+	if got := strings.Join(lines, "|"); strings.Count(got, "zinnia red") != 1 || !strings.Contains(got,
+		"zinnia red × 3") || len(lines) != 3 {
+		t.Errorf("equal rows are shown as %q", got)
+	}
 }
 
 // TestCatalogue_entries checks what the catalogue says about a dataset without a description: a
@@ -155,7 +192,7 @@ func TestCatalogue_entries(t *testing.T) {
 		entries[words(one(t, li, tag("h3", "")))] = li
 	}
 	for title, want := range map[string][2]string{
-		"Usgs plants 2016": {"Columns: id, title, category, Price in €, date, url +2", "Price in € 2016 – 2024"},
+		"Usgs plants 2016": {"Columns: id, title, category, Price in €, date, url +2", "Rows by date"},
 		"Trips":            {"Columns: name, start_lat, start_lon, end_lat, end_lon", "map"},
 	} {
 		li := entries[title]

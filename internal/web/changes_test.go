@@ -91,9 +91,9 @@ func TestChanges(t *testing.T) {
 		"5|Oak|9|tree")
 	id := func(key string) string { return strings.NewReplacer("FIRST", first, "SECOND", second).Replace(key) }
 	rows := []string{
-		"~ changed|Rose|1|old value 2 new value 2.50|empty",
-		"~ changed|old value ␣Fern new value Fernonly invisible characters differ|2|3|empty",
-		"− removed|Ivy|3|4|empty", "+ added|Moss|4|5|new", "~ changed|Oak|5|9|old value empty new value tree",
+		"~ changed|1|Rose|old value 2 new value 2.50|empty",
+		"~ changed|2|old value ␣Fern new value Fernonly invisible characters differ|3|empty",
+		"− removed|3|Ivy|4|empty", "+ added|4|Moss|5|new", "~ changed|5|Oak|9|old value empty new value tree",
 	}
 	for i := range rows {
 		rows[i] = strings.ReplaceAll(rows[i], "|empty", "|–empty")
@@ -132,7 +132,7 @@ func TestChanges(t *testing.T) {
 	if got := words(one(t, page, tag("ul", "kinds"))); got != "+1 added~3 changed ×−1 removed" {
 		t.Errorf("the kinds are %q", got)
 	}
-	if got := words(one(t, page, tag("thead", ""))); got != "Changename 1 changedid –price 1 changedkind 1 changed" {
+	if got := words(one(t, page, tag("thead", ""))); got != "Changeid –name 1 changedprice 1 changedkind 1 changed" {
 		t.Errorf("the columns are %q", got)
 	}
 	if got := words(one(t, page, tag("ul", "notes"))); got != "+ New column kind − Removed column gone" {
@@ -240,8 +240,8 @@ func TestRecordHistory(t *testing.T) {
 	page := s.page(t, stock+"/history?id=1", 200)
 	got := changeLines(page)
 	for i, want := range []string{
-		"~ changed|Rose|1|old value 2 new value 3", "no change|Rose|1|2", "+ added|Rose|1|2", "− removed|Rose|1|–empty",
-		"earliest|Rose|1|–empty",
+		"~ changed|1|Rose|old value 2 new value 3", "no change|1|Rose|2", "+ added|1|Rose|2", "− removed|1|Rose|–empty",
+		"earliest|1|Rose|–empty",
 	} {
 		if i >= len(got) || !strings.HasSuffix(got[i], want) {
 			t.Errorf("row %d of %q is not %q", i, got, want)

@@ -28,9 +28,9 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for query, want := range map[string]string{
-		"": "title id category price date url image tags", "_fields=tags%2Ctitle": "tags title",
+		"": "id title category price date url image tags", "_fields=tags%2Ctitle": "tags title",
 		"_fields=tags%2Ctitle&_pin=title": "title tags",
-		"_pin=price":                      "price title id category date url image tags",
+		"_pin=price":                      "price id title category date url image tags",
 	} {
 		if got := strings.Join(s.headers(t, catalog+"?"+query), " "); got != want {
 			t.Errorf("%s: columns are %s, want %s", query, got, want)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/publish"
@@ -30,6 +31,7 @@ type fakeDrafts struct {
 	discarded []string
 	rollbacks []string
 	labels    []string
+	fetched   []string
 	err       error // of Edit, Publish and Rollback
 }
 
@@ -41,6 +43,26 @@ func (f *fakeDrafts) Receive(_ context.Context, body io.Reader, name string, _ i
 
 func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error) {
 	return herb.Dataset{Version: "v1"}, nil
+}
+
+func (f *fakeDrafts) MayFetch() bool { return true }
+
+func (f *fakeDrafts) Fetch(_ context.Context, s herb.FetchSource) (*receive.File, error) {
+	f.fetched = append(f.fetched, s.Address)
+	return &receive.File{Name: "prices.csv"}, herb.CheckFetchAddress(s.Address)
+}
+
+func (f *fakeDrafts) Request(_ context.Context, ref herb.Ref) error {
+	f.fetched = append(f.fetched, ref.String())
+	return f.err
+}
+
+func (f *fakeDrafts) States(context.Context) (map[herb.Ref]fetch.State, error) {
+	at := time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC)
+	return map[herb.Ref]fetch.State{{Namespace: "nursery", Name: "stock"}: {
+		FetchSource: herb.FetchSource{Address: "https://example.org/a.csv", Refresh: "1h"}, Checked: at,
+		Failing: at.AddDate(-1, 0, 0), Failures: 3, Error: "the source responded with status 404 Not Found",
+	}}, nil
 }
 
 func (f *fakeDrafts) MaxSize() int64 { return 2 << 30 }
@@ -72,9 +94,9 @@ func (f *fakeDrafts) changeLabels(ctx context.Context, what string, ref herb.Ref
 	return version, f.err
 }
 
-func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *receive.File,
+func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *receive.File, edits review.Edits,
 	actor herb.Actor) (review.Draft, error) {
-	d := review.Draft{ID: draftID, Ref: ref, Owner: actor.ID, Name: file.Name, Size: file.Size}
+	d := review.Draft{ID: draftID, Ref: ref, Owner: actor.ID, Name: file.Name, Size: file.Size, Edits: edits}
 	f.created = append(f.created, d)
 	return d, f.err
 }
@@ -153,7 +175,7 @@ func newPublishingSite(t testing.TB) *publishingSite {
 	t.Helper()
 	f := &fakeDrafts{review: stockReview()}
 	s := newSite(t, func(o *web.Options, l *apitest.Library) {
-		o.Files, o.Drafts, o.Versions, o.Publisher = f, f, f, f
+		o.Files, o.Drafts, o.Versions, o.Publisher, o.Fetches = f, f, f, f, f
 		d, records := garden()
 		d.Ref = herb.Ref{Namespace: "nursery", Name: "stock"}
 		l.Put(d, records)

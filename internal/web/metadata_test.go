@@ -312,6 +312,16 @@ func TestReference(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
+	for query, want := range map[string]string{
+		"":                           "It returns the first 25 of the 60 rows of the current view. per_page=100 returns up to 100",
+		"?category=moss":             "It returns all 19 rows of the current view, which has some of all 60. The response",
+		"?category=moss&per_page=10": "It returns the first 10 of the 19 rows of the current view, which has some of all 60. per_page",
+		"?page=3&per_page=25":        "It returns rows 51 to 60 of the 60 of the current view. per_page=100",
+	} {
+		if got := words(one(t, s.page(t, catalog+"/api"+query, 200), has("id", "call"))); !strings.Contains(got, want) {
+			t.Errorf("%s: the page says %q, want %q", query, got, want)
+		}
+	}
 	for path, want := range map[string]int{catalog + "/api": 1, catalog + "/about": 1, "/datasets/wide/many/api": 0,
 		"/datasets/wide/many/about": 0} {
 		heading := func(n *html.Node) bool { return n.Data == "th" && words(n) == "Description" }

@@ -31,6 +31,14 @@ type Options struct {
 	Drafts    drafts.Drafts
 	Versions  drafts.Versions
 	Publisher drafts.Publisher
+
+	Fetches Fetches // nil: nothing is fetched
+}
+
+// Fetches fetches files from other servers, and knows the states of datasets that are fetched.
+type Fetches interface {
+	drafts.Fetches
+	browse.Fetches
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.
@@ -55,10 +63,11 @@ func New(opts Options) (*Pages, error) {
 	}
 	draftPages := drafts.New(s, drafts.Options{
 		Files: opts.Files, Drafts: opts.Drafts, Versions: opts.Versions, Publisher: opts.Publisher,
-		History: opts.History,
+		History: opts.History, Fetches: opts.Fetches,
 	})
 	return &Pages{Site: s, drafts: draftPages,
-		browse: browse.New(s, draftPages, browse.Options{History: opts.History, Folder: opts.Folder})}, nil
+		browse: browse.New(s, draftPages, browse.Options{History: opts.History, Folder: opts.Folder,
+			Fetches: opts.Fetches})}, nil
 }
 
 // Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.

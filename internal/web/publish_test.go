@@ -13,6 +13,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/apitest"
+	"herbarium/internal/publish/review"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
@@ -197,13 +198,18 @@ func TestPublish_files(t *testing.T) {
 			"/publish/" + draftID, "nursery/stock"},
 		{"after the file", [][2]string{{"namespace", "nursery"}, {"dataset", ""}, {"@Préise 2026.csv.gz", "a"}}, 303,
 			"/publish/" + draftID, "nursery/preise-2026"},
-		{"several", [][2]string{{"namespace", "nursery"}, {"@a.csv", "a"}, {"@b.csv", "b"}}, 303, "/publish",
-			"nursery/a nursery/b"},
+		{"several", [][2]string{{"namespace", "nursery"}, {"@a.csv", "a"}, {"@b.csv", "b"}}, 303,
+			"/publish-all?draft=" + draftID + "&draft=" + draftID, "nursery/a nursery/b"},
+		{"several, one of them without a name",
+			[][2]string{{"namespace", "nursery"}, {"@....csv", "a"}, {"@b.csv", "b"}}, 400,
+			"....csv: a dataset cannot be named after", "nursery/b"},
 		{"several with one name", [][2]string{{"namespace", "nursery"}, {"dataset", "x"}, {"@a.csv", "a"},
 			{"@b.csv", "b"}}, 400, "leave Dataset empty", "nursery/x"},
-		{"no namespace", [][2]string{{"namespace", ""}, {"@a.csv", "a"}}, 400, "Enter the namespace", ""},
+		{"no namespace", [][2]string{{"namespace", ""}, {"@a.csv", "a"}}, 400, "Enter the collection", ""},
 		{"namespace of others", [][2]string{{"namespace", "other"}, {"@a.csv", "a"}}, 403, "publish:other/a", ""},
-		{"wrong namespace", [][2]string{{"namespace", "My Nursery"}, {"@a.csv", "a"}}, 400, "lower-case letters", ""},
+		{"wrong namespace", [][2]string{{"namespace", "…"}, {"@a.csv", "a"}}, 400, "lower-case letters", ""},
+		{"names to make valid", [][2]string{{"namespace", " Nursery "}, {"dataset", "Prices 2026"}, {"@a.csv", "a"}},
+			303, "/publish/" + draftID, "nursery/prices-2026"},
 		{"wrong dataset", [][2]string{{"namespace", "nursery"}, {"dataset", "a/b"}, {"@a.csv", "a"}}, 400,
 			"lower-case letters", ""},
 		{"name without letters", [][2]string{{"namespace", "nursery"}, {"@....csv", "a"}}, 400, "enter a name", ""},
@@ -227,6 +233,30 @@ func TestPublish_files(t *testing.T) {
 		if got := strings.Join(refs, " "); got != tt.refs {
 			t.Errorf("%s: drafts of %q, want %q", tt.name, got, tt.refs)
 		}
+	}
+}
+
+// TestPublish_unreadable sends files that cannot be read, alone and with another one: they become
+// no drafts, and the page says why.
+func TestPublish_unreadable(t *testing.T) {
+	t.Parallel()
+	for _, files := range [][][2]string{
+		{{"namespace", "nursery"}, {"@report.pdf", "%PDF"}},
+		{{"namespace", "nursery"}, {"@report.pdf", "%PDF"}, {"@more.csv", "a"}},
+	} {
+		s := newPublishingSite(t)
+		s.review = &review.Review{Draft: s.review.Draft, Error: "report.pdf: this is a PDF document"}
+		a := s.send(t, sellsKey, files)
+		if page := parse(t, a.body); a.status != 422 || len(s.discarded) != 1 ||
+			!strings.HasPrefix(words(one(t, page, tag("p", "notice"))), "report.pdf: this is a PDF document") {
+			t.Errorf("%d, discarded %q: %s", a.status, s.discarded, a.body)
+		}
+	}
+	s := newPublishingSite(t)
+	s.review.Error, s.review.Columns, s.review.Tables = "choose a table", nil, []string{"a", "b"}
+	if a := s.send(t, sellsKey, [][2]string{{"namespace", "nursery"}, {"@a.xlsx", "x"}}); a.status != 303 ||
+		len(s.discarded) > 0 {
+		t.Errorf("a file whose table must be chosen: %d, discarded %q", a.status, s.discarded)
 	}
 }
 

@@ -300,6 +300,9 @@ func TestReview_edits(t *testing.T) {
 		{"drop", review.Edits{Drop: []int{9}}, "do=drop+7", review.Edits{Drop: []int{7, 9}}},
 		{"drop again", review.Edits{Drop: []int{7}}, "do=keep+7", review.Edits{}},
 		{"header", review.Edits{}, "do=header+5", review.Edits{HeaderRows: &[]int{5}}},
+		{"second row of the header", review.Edits{}, "do=join+4", review.Edits{HeaderRows: &[]int{3, 4}}},
+		{"first row of the header", review.Edits{HeaderRows: &[]int{3, 4}}, "do=join+3",
+			review.Edits{HeaderRows: &[]int{4}}},
 		{"no header", review.Edits{}, "do=header+0", review.Edits{HeaderRows: &[]int{}}},
 		{"hide", review.Edits{}, "do=hide+2", column(2, review.ColumnEdit{Hidden: true})},
 		{"show", column(2, review.ColumnEdit{Hidden: true}), "do=show+2", review.Edits{}},
@@ -627,5 +630,37 @@ func TestReview_discard(t *testing.T) {
 	}
 	if len(s.discarded) != 1 {
 		t.Errorf("discarded %v", s.discarded)
+	}
+}
+
+// TestReview_selectAll selects all tables of a file, with the names that were entered.
+func TestReview_selectAll(t *testing.T) {
+	t.Parallel()
+	s := newPublishingSite(t)
+	s.review.Tables, s.review.Columns = []string{"Stops", "Trips"}, nil
+	a := s.post(t, draftPath+"/tables", url.Values{"of-0": {"Stops"}, "of-1": {"Trips"}, "as-0": {"halts"},
+		"as-1": {"trips"}, "table": {"Trips"}, "do": {"all"}}, as(sellsKey)...)
+	if a.status != 200 || strings.Count(a.body, `form="split" checked`) != 2 ||
+		!strings.Contains(a.body, `name="as-0" value="halts"`) {
+		t.Errorf("%d: %s", a.status, a.body)
+	}
+}
+
+// TestReview_discardAll removes the drafts of a form that the key may publish.
+func TestReview_discardAll(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		ref, key string
+		status   int
+		want     int
+	}{
+		{"nursery/stock", sellsKey, 303, 1}, {"other/stock", sellsKey, 303, 0}, {"nursery/stock", otherKey, 403, 0},
+	} {
+		s := newPublishingSite(t)
+		s.review.Draft.Ref, _ = herb.ParseRef(tt.ref)
+		a := s.post(t, "/publish-all/discard", url.Values{"draft": {"unknown", draftID}}, as(tt.key)...)
+		if a.status != tt.status || len(s.discarded) != tt.want {
+			t.Errorf("%s with %s: %d, discarded %v", tt.ref, tt.key, a.status, s.discarded)
+		}
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"time"
 
+	"herbarium/internal/dial"
 	"herbarium/internal/herb"
 )
 
@@ -28,7 +28,7 @@ const (
 type SenderOptions struct {
 	Program string // of the header User-Agent; empty means Herbarium
 	// Lookup returns the addresses of a host. nil means the resolver of the system.
-	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
+	Lookup  dial.LookupFunc
 	Timeout time.Duration    // 0 means Timeout
 	Now     func() time.Time // nil means time.Now
 }
@@ -39,14 +39,10 @@ type Sender struct {
 	public, private http.RoundTripper
 }
 
-// NewSender returns a sender. It does not use the proxy of the environment, which would look up
-// names itself.
+// NewSender returns a sender.
 func NewSender(o SenderOptions) *Sender {
 	if o.Program == "" {
 		o.Program = "Herbarium"
-	}
-	if o.Lookup == nil {
-		o.Lookup = lookup
 	}
 	if o.Timeout == 0 {
 		o.Timeout = Timeout
@@ -54,7 +50,7 @@ func NewSender(o SenderOptions) *Sender {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Sender{o, newTransport(o.Lookup, requirePublic), newTransport(o.Lookup, allowAny)}
+	return &Sender{o, dial.NewTransport(o.Lookup, dial.RequirePublic), dial.NewTransport(o.Lookup, dial.AllowAny)}
 }
 
 // Result is the response to a message, or why there is none.

@@ -265,7 +265,7 @@ func TestColumns(t *testing.T) {
 		if !script {
 			b.follow("#columns .actions button")
 		}
-		want := []string{"title", "id", "category", "status", "date", "price", "tags"}
+		want := []string{"id", "title", "category", "status", "date", "price", "tags"}
 		if got := b.Texts("#grid th .col-name bdi"); !cmp.Equal(got, want) {
 			b.Errorf("the columns are %q", got)
 		}
@@ -275,9 +275,9 @@ func TestColumns(t *testing.T) {
 		b.agree()
 		menu := "#grid th[data-field=category] "
 		for _, step := range []struct{ choice, want string }{
-			{"Move right", "title,id,status,category,date,price,tags"},
-			{"Move left", "title,id,category,status,date,price,tags"},
-			{"Pin", "category,title,id,status,date,price,tags"}, {"Hide", "title,id,status,date,price,tags"},
+			{"Move right", "id,title,status,category,date,price,tags"},
+			{"Move left", "id,title,category,status,date,price,tags"},
+			{"Pin", "category,id,title,status,date,price,tags"}, {"Hide", "id,title,status,date,price,tags"},
 		} {
 			if !script && step.choice != "Pin" {
 				continue

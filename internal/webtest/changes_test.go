@@ -47,8 +47,8 @@ func TestChanges(t *testing.T) {
 		b.Visit(catalog + "/changes?per_page=3")
 		b.settled()
 		eval[bool](b, script)
-		b.axe("changes, light", allRules)
+		b.axe("changes, light", "", allRules)
 		b.Dark(true)
-		b.axe("changes, dark", colorRules)
+		b.axe("changes, dark", "", colorRules)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp/kb"
+
+	"herbarium/internal/testseed"
 )
 
 // sentence returns the sentence of a chart, without the clauses that offer additions.
@@ -50,11 +52,11 @@ func TestChart(t *testing.T) {
 	b.Click(b.Pick(".tabs a", "Chart"))
 	b.Until(`location.pathname.endsWith("/chart")`)
 	b.settled()
-	if got := b.sentence(); !strings.HasPrefix(got, "The mean of price by date per ") {
+	if got := b.sentence(); !strings.HasPrefix(got, "Rows by date per ") {
 		t.Errorf("the first chart is %q", got)
 	}
 	b.choose("interval", "year")
-	b.wantQuery("_by=date%3Ayear&_measure=mean%3Aprice&status=published")
+	b.wantQuery("_by=date%3Ayear&status=published")
 	b.choose("measure", "sum")
 	b.choose("field", "price")
 	b.choose("split", "category")
@@ -167,20 +169,20 @@ func TestChart_series(t *testing.T) {
 	}
 	before := colorOf(names[1])
 	b.follow(".groups tbody tr:nth-child(1)") // the whole row is a link
-	wantLines(names[1:4]...)
+	wantLines(names[1:5]...)
 	if after := colorOf(names[1]); after != before {
 		t.Errorf("%s changes its color from %s to %s", names[1], before, after)
 	}
 	b.follow(".groups tbody tr:nth-child(7)")
-	wantLines(names[1], names[2], names[3], names[6])
-	if got := b.query()["_series"]; len(got) != 4 || got[3] != names[6] {
+	wantLines(names[1], names[2], names[3], names[4], names[6])
+	if got := b.query()["_series"]; len(got) != 5 || got[4] != names[6] {
 		t.Errorf("the address names %v", got)
 	}
 	if got := eval[string](b, `document.activeElement.textContent`); got != names[6] {
 		t.Errorf("the focus is on %q", got)
 	}
 	b.next(func() { eval[bool](b, `(history.back(), true)`) })
-	wantLines(names[1:4]...)
+	wantLines(names[1:5]...)
 
 	b.hover(b.Center(".groups tbody tr:nth-child(3)")...)
 	if got := b.Texts(".plot.wide .hot"); eval[int](b,
@@ -305,16 +307,16 @@ func TestChart_noScript(t *testing.T) {
 	b.Visit(catalog + "/chart?_by=date:year&_by=category")
 	removed := b.Text(".groups tbody tr:first-child th")
 	b.Click(".groups tr:first-child .series")
-	b.Until(`new URLSearchParams(location.search).getAll("_series").length === 3 && document.querySelectorAll(".plot.wide .curve").length === 3 && document.readyState === "complete"`)
+	b.Until(`new URLSearchParams(location.search).getAll("_series").length === 4 && document.querySelectorAll(".plot.wide .curve").length === 4 && document.readyState === "complete"`)
 	b.Click(".groups tr:first-child .series")
-	b.Until(`location.search === "?_by=date%3Ayear&_by=category" && document.querySelectorAll(".plot.wide .curve").length === 4 && document.readyState === "complete"`)
+	b.Until(`location.search === "?_by=date%3Ayear&_by=category" && document.querySelectorAll(".plot.wide .curve").length === 5 && document.readyState === "complete"`)
 	if got := b.Text(".groups tbody tr:first-child th"); got != removed {
 		t.Errorf("the first series is %q, was %q", got, removed)
 	}
 	b.Click(".plot.wide .hits a")
 	b.Until(`location.pathname.endsWith("/chart") && location.search.startsWith("?date%5Bgte%5D=2016-01-01&date%5Blt%5D=2017-01-01&_by=date%3Amonth&_by=category")`)
 	b.Click(".suggestions li:first-child a")
-	b.Until(`location.search.includes("mean%3Aprice") && document.querySelectorAll(".suggestions img").length === 5`)
+	b.Until(`location.search.endsWith("_by=date%3Aquarter") && document.querySelectorAll(".suggestions img").length === 5`)
 	b.Visit(catalog + "/chart?_by=id:50&_measure=mean:price&category=tree")
 	b.pick("kind", "a scatter plot")
 	b.Click(".sentence button")
@@ -333,6 +335,12 @@ func TestChart_noScript(t *testing.T) {
 func TestChart_screens(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
+	size := func(width, height int64) tabOptions { return tabOptions{Width: width, Height: height} }
+	screens := []tabOptions{{Phone: true}, size(512, 700), size(800, 600), size(1920, 1080)}
+	if testseed.Soak() {
+		screens = append(screens, tabOptions{}, size(360, 700), size(640, 700), size(960, 700), size(1280, 800),
+			size(2560, 1440))
+	}
 	for _, query := range []string{
 		"", "?_by=category", "?_by=date:month&_by=category&_measure=sum:price", "?_by=category&_by=status",
 		"?_by=author&_by=category&_kind=grouped",
@@ -342,12 +350,7 @@ func TestChart_screens(t *testing.T) {
 	} {
 		b.Visit(catalog + "/chart" + query)
 		b.settled()
-		for _, opts := range []tabOptions{
-			{}, {Phone: true}, {Width: 360, Height: 700}, {Width: 512, Height: 700}, {Width: 640, Height: 700},
-			{Width: 800, Height: 600},
-			{Width: 960, Height: 700}, {Width: 1280, Height: 800}, {Width: 1920, Height: 1080},
-			{Width: 2560, Height: 1440},
-		} {
+		for _, opts := range screens {
 			b.Screen(opts)
 			wrong := eval[[]string](b, `(() => {
 				const wrong = [];

@@ -52,7 +52,7 @@ func TestRangeMenu(t *testing.T) {
 
 	b.Visit(catalog + "?search=nosuchword")
 	b.settled()
-	if got := strings.Join(b.Texts("#grid th .col-name bdi"), ","); !strings.HasPrefix(got, "title,") ||
+	if got := strings.Join(b.Texts("#grid th .col-name bdi"), ","); !strings.HasPrefix(got, "id,title,") ||
 		b.Count("#grid .empty-state") != 1 {
 		t.Errorf("without rows, the head is %q", got)
 	}

@@ -110,6 +110,38 @@ func TestLayoutShift(t *testing.T) {
 	check("removing the filters")
 }
 
+// TestCatalogue_layoutShift checks that neither the font nor the pictures of the catalogue move
+// what is shown when they arrive.
+func TestCatalogue_layoutShift(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{Phone: true, Width: 390, Height: 844})
+	b.Visit("/")
+	b.settled()
+	eval[bool](b, "document.fonts.ready.then(() => true)")
+	shift := eval[float64](b, `new Promise((resolve) => {
+		let sum = 0;
+		new PerformanceObserver((list) => { for (const e of list.getEntries()) sum += e.value; }).observe({ type: "layout-shift", buffered: true });
+		requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)));
+	})`)
+	if shift > 0.02 {
+		t.Errorf("the layout shifts by %g", shift)
+	}
+	heights := eval[[]float64](b, `(async () => {
+		const images = [...document.querySelectorAll(".spark img")], height = (i) => i.getBoundingClientRect().height;
+		const before = images.map((i) => { const src = i.src; i.removeAttribute("src"); const h = height(i); i.loading = "eager"; i.src = src; return h; });
+		await Promise.all(images.map((i) => i.decode().catch(() => {})));
+		return images.map((i, k) => Math.abs(height(i) - before[k]));
+	})()`)
+	for _, moved := range heights {
+		if moved > 1 {
+			t.Errorf("a picture moves the rows below it by %g pixels", moved)
+		}
+	}
+	if len(heights) == 0 {
+		t.Error("the catalogue has no pictures")
+	}
+}
+
 // TestScreens checks every view of a dataset with a thousand columns on four screens: the page does
 // not scroll horizontally, the bars keep their height, and nothing in them overlaps.
 func TestScreens(t *testing.T) {

@@ -309,12 +309,12 @@ func TestMap_accessibility(t *testing.T) {
 	b.Visit(wide + "/map?kind_9=red&_record=2&_color=kind_9&_size=amount_8")
 	b.drawn()
 	eval[bool](b, script)
-	b.axe("map, light", `{ rules: { "target-size": { enabled: true } }, resultTypes: ["violations"] }`)
+	b.axe("map, light", "", `{ rules: { "target-size": { enabled: true } }, resultTypes: ["violations"] }`)
 	b.Dark(true)
-	b.axe("map, dark", colorRules)
+	b.axe("map, dark", "", colorRules)
 	b.Dark(false)
 	b.Screen(tabOptions{Phone: true})
-	b.axe("map, phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } }, resultTypes: ["violations"] }`)
+	b.axe("map, phone", "", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } }, resultTypes: ["violations"] }`)
 }
 
 // TestMap_call checks that the bar below a map shows the API call for what is drawn: without a

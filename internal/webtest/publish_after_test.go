@@ -10,7 +10,7 @@ import (
 // checks what the page says after the first and the second publish.
 func TestPublishing_after(t *testing.T) {
 	t.Parallel()
-	for _, script := range []bool{true, false} {
+	for _, script := range scriptModes() {
 		t.Run(fmt.Sprintf("script=%v", script), func(t *testing.T) {
 			t.Parallel()
 			ref := fmt.Sprintf("nursery/after-%v", script)

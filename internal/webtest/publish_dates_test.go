@@ -24,7 +24,7 @@ func datesCSV() string {
 // with and without a script.
 func TestPublishing_dates(t *testing.T) {
 	t.Parallel()
-	for _, script := range []bool{true, false} {
+	for _, script := range scriptModes() {
 		t.Run(fmt.Sprintf("script=%v", script), func(t *testing.T) {
 			t.Parallel()
 			ref := fmt.Sprintf("nursery/dates-%v", script)

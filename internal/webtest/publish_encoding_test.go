@@ -9,7 +9,7 @@ import (
 // TestPublishing_encoding chooses the encoding of a file by its words, with and without a script.
 func TestPublishing_encoding(t *testing.T) {
 	t.Parallel()
-	for _, script := range []bool{true, false} {
+	for _, script := range scriptModes() {
 		t.Run(fmt.Sprintf("script=%v", script), func(t *testing.T) {
 			t.Parallel()
 			b := open(t, newPress(t, nil), tabOptions{NoScript: !script, Fails: []int{401}})

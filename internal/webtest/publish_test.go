@@ -275,7 +275,7 @@ func TestPublishing_paste(t *testing.T) {
 // TestPublishing_files sends several files, a workbook of several sheets, and a broken file.
 func TestPublishing_files(t *testing.T) {
 	t.Parallel()
-	b := open(t, newPress(t, nil), tabOptions{Fails: []int{401}})
+	b := open(t, newPress(t, nil), tabOptions{Fails: []int{401, 422}})
 	b.enterKey()
 	eval[bool](b, `(() => {
 		const data = new DataTransfer();
@@ -292,8 +292,9 @@ func TestPublishing_files(t *testing.T) {
 	}
 	b.Click(".send .primary")
 	// other tests have drafts, too
-	b.Until(`["several/first-table", "several/second"].every((name) => [...document.querySelectorAll(".drafts code")].some((c) => c.textContent === name))`)
+	b.Until(`["several/first-table", "several/second"].every((name) => [...document.querySelectorAll(".waiting code")].some((c) => c.textContent === name))`)
 
+	b.Visit("/publish")
 	b.chooseFiles("nursery/sheets",
 		file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8;Cy,9")))
 	b.send()
@@ -309,10 +310,13 @@ func TestPublishing_files(t *testing.T) {
 
 	b.Visit("/publish")
 	b.chooseFiles("nursery/broken", file(t, "broken.json", "[{\"a\": 1},\n{\"a\": 2},\n{\"a\": oops}]\n"))
-	b.send()
-	if got := b.Text(".settings .notice"); !strings.Contains(got, "This file cannot be read") ||
-		!strings.Contains(got, "3") || b.Count(".publish-foot .primary") != 0 {
+	b.Click(".send .primary")
+	b.Until(`document.querySelector(".sending .failure").textContent`)
+	if got := b.Text(".sending .failure"); !strings.Contains(got, "broken.json") || !strings.Contains(got, "3") {
 		t.Errorf("the reason is %q", got)
+	}
+	if strings.Contains(b.Text(".drafts"), "broken.json") {
+		t.Error("the broken file is a draft")
 	}
 }
 
@@ -502,9 +506,9 @@ func TestPublishing_phone(t *testing.T) {
 	check := func(name string) {
 		t.Helper()
 		eval[bool](b, script)
-		b.axe(name+", light", allRules)
+		b.axe(name+", light", "", allRules)
 		b.Dark(true)
-		b.axe(name+", dark", colorRules)
+		b.axe(name+", dark", "", colorRules)
 		b.Dark(false)
 		b.Screen(tabOptions{Phone: true})
 		if w := eval[int](b, "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"); w > 360 {

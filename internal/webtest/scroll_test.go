@@ -93,7 +93,7 @@ func TestScroll(t *testing.T) {
 	b.scrollTo(4321)
 	b.scrolled(4321)
 	b.wantQuery("order=desc&page=87&sort=id")
-	if got, want := b.Text("#row-4321 td"), fmt.Sprint("Journey ", journeyCount-4320); got != want {
+	if got, want := b.Text("#row-4321 td"), fmt.Sprint(journeyCount-4320); got != want {
 		t.Errorf("row 4321 is %q, want %s", got, want)
 	}
 	b.Until(`document.querySelector("#call code").dataset.url.includes("&page=87&")`)

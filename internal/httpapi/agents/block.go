@@ -151,6 +151,9 @@ func (b *block) describeRows(rows string, req *query.Request, n int) {
 		exact += " (exact)"
 	}
 	meta := req.Meta(b.Total)
+	for operand, instant := range meta.Resolved {
+		b.note("%s is %s", operand, instant)
+	}
 	switch {
 	case b.Total == 0:
 		b.head = "no " + rows + ": " + exact

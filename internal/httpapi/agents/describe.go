@@ -99,8 +99,8 @@ func (c *toolCall) describeWhole(b *block, view gate.DatasetView) {
 	c.wholeDataset(b, view)
 	b.note("values are texts as the source has them; a missing value is empty; files have the machine types. " +
 		"Operators of filters, as in price[gte]=10: " +
-		"numbers, dates and durations take eq ne gt gte lt lte in empty; texts and lists also prefix contains match " +
-		"(words)")
+		"numbers, dates and durations take eq ne gt gte lt lte in empty; texts and lists also ieq ine " +
+		"(in any case) prefix contains match (words)")
 }
 
 // countValues returns what is known of the values of fields, by position, and the parameters of the

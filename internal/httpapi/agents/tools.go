@@ -54,8 +54,11 @@ var (
 		false, query.ParamSearch}
 	inputFilters = input{"filters", kindList,
 		`Conditions on fields, all of which must hold: ["category=tree", "price[gte]=10", "price[lt]=20"]. ` +
-			`Several values of one field are alternatives. Operators: eq ne gt gte lt lte in prefix contains match empty`,
+			`Several values of one field are alternatives. Dates can move: "date[gte]=today-30d", now-24h, week, month-1, year. Operators: eq ne gt gte lt lte in empty; texts also ieq ine (any case) prefix contains match`,
 		false, query.ParamFilter}
+	inputAny = input{"any_of", kindList,
+		`Fields whose conditions are alternatives, joined by or instead of and: ["category", "tags"]`, false,
+		query.ParamAny}
 	inputFields = input{"fields", kindList,
 		`Fields to return, in this order: ["id", "title"]. Fewer fields leave room for more rows`, false,
 		query.ParamFields}
@@ -96,7 +99,7 @@ func tools() []tool {
 				"compute, use aggregate. " +
 				"On an error, the message names what is valid: correct the call and repeat it.",
 			inputs: []input{
-				inputDataset, inputSearch, inputFilters,
+				inputDataset, inputSearch, inputFilters, inputAny,
 				{"sort", kindList, `Fields to sort by, - for descending: ["category", "-price"]. Without it, the best matches of a search come first`, false, query.ParamSort},
 				inputFields, inputPage, inputPerPage, inputVersion,
 			},
@@ -110,9 +113,9 @@ func tools() []tool {
 				inputDataset,
 				{"by", kindList, `Up to two fields: ["category"], with a grain for dates: ["date:month"] (year quarter month week day hour weekday month_of_year hour_of_day), ` +
 					`or a width for numbers: ["price:10"]. Leave out for one total`, false, query.ParamBy},
-				{"measures", kindList, `Up to eight: ["count", "sum:price", "mean:price"]. Kinds: count, and with a field filled distinct sum mean median stddev p90 min max; ` +
+				{"measures", kindList, `Up to eight, or 100 without groups: ["count", "sum:price", "mean:price"]. Kinds: count, and with a field filled distinct sum mean median stddev p90 min max; ` +
 					`"ratio:a/b" divides two sums. Leave out for count`, false, query.ParamMeasure},
-				inputSearch, inputFilters,
+				inputSearch, inputFilters, inputAny,
 				{"sort", kindList, `Measures and groups to sort by, - for descending: ["-sum:price"], ["by1"]. Leave out for the order of the groups`, false, query.ParamGroupSort},
 				inputPage, {"per_page", kindNumber, `Groups of a page, at most 100: 10`, false, query.ParamPerPage},
 				inputVersion,

@@ -32,7 +32,7 @@ func (doc *document) addOwnOperations(d *herb.Dataset, name string) error {
 		if len(d.Fields) <= maxListed {
 			doc.restrictItems(&op, "sort", sortKeys(d))
 		}
-		op.addFilters(d, query.KindListing)
+		doc.addFilters(&op, d, query.KindListing)
 		doc.Paths[url+"/data."+format] = map[string]operation{"get": op}
 	}
 	if keyPath, ok := keyPathOf(d); ok {

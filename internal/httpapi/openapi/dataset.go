@@ -39,8 +39,8 @@ func (doc *document) addDataset(d *herb.Dataset, name string, opts Options) {
 	doc.restrictItems(&facets, "countedField", filterable)
 	doc.restrictItems(&list, "sort", sortKeys(d))
 	doc.restrictFields(&list, d)
-	list.addFilters(d, query.KindListing)
-	facets.addFilters(d, query.KindListing|query.KindFacets)
+	doc.addFilters(&list, d, query.KindListing)
+	doc.addFilters(&facets, d, query.KindListing|query.KindFacets)
 	list.Description = strings.TrimSpace(d.Description + "\n\n" + list.Description)
 	doc.Paths[url+"/data"] = map[string]operation{"get": list}
 	if len(filterable) > 0 {
@@ -204,9 +204,10 @@ func describeField(f herb.Field) string {
 const maxListed = 50
 
 // addFilters adds the filter parameters of a dataset: one for each field and operator, and one for
-// each field whose name is no parameter of these kinds of requests. A field without any is filtered
-// with query.ParamFilter.
-func (op *operation) addFilters(d *herb.Dataset, kinds query.Kind) {
+// each field whose name is no parameter of these kinds of requests. In the document of a single
+// dataset, a field has one parameter with all its operators. A field without any is filtered with
+// query.ParamFilter.
+func (doc *document) addFilters(op *operation, d *herb.Dataset, kinds query.Kind) {
 	if len(fieldNames(d, func(f herb.Field) bool { return f.Filterable })) > maxListed {
 		return
 	}
@@ -217,6 +218,15 @@ func (op *operation) addFilters(d *herb.Dataset, kinds query.Kind) {
 	values := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	for i, f := range d.Fields {
 		if !isPortable(f.Name) {
+			continue
+		}
+		if doc.opts.Single {
+			if !slices.Contains(reserved, f.Name) && hasOperators(d, i) {
+				op.Parameters = append(op.Parameters, parameter{
+					Name: f.Name, In: "query", Style: "deepObject", Explode: new(true),
+					Schema: schemaRef(doc.addFilterSchema(f)), GoName: goNames.goName(f.Name),
+				})
+			}
 			continue
 		}
 		add := func(name string, operator query.Op, description string, schema map[string]any) {

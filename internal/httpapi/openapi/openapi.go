@@ -42,6 +42,7 @@ type document struct {
 		Parameters      map[string]parameter `json:"parameters"`
 		SecuritySchemes json.RawMessage      `json:"securitySchemes"`
 	} `json:"components"`
+	opts Options
 }
 
 type info struct {
@@ -106,6 +107,9 @@ const (
 
 // Options configures Generate.
 type Options struct {
+	// Single makes the document of the only dataset describe what reads it, and nothing else. Each
+	// field then has one parameter with all its operators.
+	Single    bool
 	PublicURL string // base URL of the service; empty means that of the document
 	Features  Features
 	Typed     bool // responses are typed JSON
@@ -144,9 +148,7 @@ func generate(datasets []herb.Dataset, total int, opts Options) ([]byte, error) 
 	if err := errors.Join(json.Unmarshal(base, &doc), json.Unmarshal(base, &raw)); err != nil {
 		return nil, fmt.Errorf("openapi.json: %w", err)
 	}
-	if opts.Typed {
-		doc.useTypes()
-	}
+	doc.opts = opts
 	schemas := doc.Components.Schemas
 	for name, schema := range raw.Components.Schemas {
 		schemas[name] = schema
@@ -186,6 +188,11 @@ func generate(datasets []herb.Dataset, total int, opts Options) ([]byte, error) 
 		doc.addDataset(d, name, opts)
 		if total == 1 {
 			if err := doc.addOwnOperations(d, name); err != nil {
+				return nil, err
+			}
+		}
+		if opts.Single {
+			if err := doc.keepReading(d, name); err != nil {
 				return nil, err
 			}
 		}

@@ -61,7 +61,7 @@ func TestLimits(t *testing.T) {
 		{"labels of groups", []string{"parameters", "group", "schema", "maxItems"}, query.MaxLabels},
 		{"labels of series", []string{"parameters", "series", "schema", "maxItems"}, query.MaxLabels},
 		{"fields to group by", []string{"parameters", "by", "schema", "maxItems"}, query.MaxBy},
-		{"measures", []string{"parameters", "measure", "schema", "maxItems"}, query.MaxMeasures},
+		{"measures", []string{"parameters", "measure", "schema", "maxItems"}, query.MaxMeasuresOfAll},
 		{"weight", []string{"schemas", "Field", "properties", "weight", "maximum"}, herb.MaxWeight},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -16,7 +16,7 @@ func (doc *document) useTypes() error {
 	p.Required = true
 	p.Description = "Numbers, booleans, arrays and null, as this document describes. `/openapi.json` without `" +
 		query.ParamTyped + "` describes texts as written."
-	p.Schema = map[string]any{"type": "string", "enum": []string{"true"}}
+	p.Schema = map[string]any{"type": "boolean", "enum": []bool{true}}
 	doc.Components.Parameters["typed"] = p
 	doc.Info.Description += "\n\nThis document describes typed JSON: numbers have their digits as written, missing " +
 		"values are null. Types follow from all values of a version, " +

@@ -122,3 +122,26 @@ func TestRecord(t *testing.T) {
 		found.Release()
 	}
 }
+
+// TestRecord_otherCase checks that the error for a key names the one that differs in case only, as
+// far as its fields are texts.
+func TestRecord_otherCase(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{
+		{Name: "code", Type: herb.TypeText, Filterable: true}, {Name: "n", Type: herb.TypeNumber, Filterable: true},
+	}
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "b"}, Fields: fields}
+	d.PrimaryKey = []string{"code", "n"}
+	records := []herb.Record{{"\u00c9clair", "1"}, {"b", "2"}}
+	v := &library.View{Dataset: d, Engine: segmenttest.NewOracle(fields, records)}
+	for key, want := range map[string]string{
+		"eclair/1": "a/b has no record with the key \"eclair/1\"; did you mean \"\u00c9clair/1\"?",
+		"B/2.0":    `a/b has no record with the key "B/2.0"; did you mean "b/2"?`,
+		"eclair/2": `a/b has no record with the key "eclair/2"`,
+	} {
+		_, err := operations.Record(t.Context(), v, strings.Split(key, "/"), query.Split(""))
+		if got := herb.MessageOf(err); herb.CodeOf(err) != herb.CodeNotFound || got != want {
+			t.Errorf("%s: %s; want %s", key, got, want)
+		}
+	}
+}

@@ -8,9 +8,11 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/publish"
 )
 
-// PutDescriptor handles a descriptor, with which the kept source is published again.
+// PutDescriptor handles a descriptor, with which the file at its address is fetched and published,
+// or the kept source is published again.
 func (h *Handlers) PutDescriptor(w *response.Writer, r *http.Request) error {
 	req, err := h.publishRequest(w, r, republishParams())
 	if err != nil {
@@ -29,7 +31,17 @@ func (h *Handlers) PutDescriptor(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req.File, err = h.opts.Queue.Restore(ctx, req.Ref)
+	source, err := publish.FetchSource(req.Ref, req.Descriptor)
+	switch {
+	case err != nil && *req.Expected == "":
+		return err
+	case err != nil || source.Address == "": // the publish fails for the same reason
+		req.File, err = h.opts.Queue.Restore(ctx, req.Ref)
+	case h.opts.Fetches == nil:
+		err = errNoFetches()
+	default:
+		req.File, err = h.opts.Fetches.Fetch(ctx, source)
+	}
 	if err != nil {
 		return err
 	}

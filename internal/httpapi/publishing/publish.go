@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/fetch"
 	"herbarium/internal/httpapi/body"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
@@ -26,6 +27,17 @@ type Services struct {
 	Queue     Queue
 	Versions  Versions
 	Publisher Publisher
+	Fetches   Fetches // nil: nothing is fetched
+}
+
+// Fetches fetches files from other servers.
+type Fetches interface {
+	// Fetch fetches a file.
+	Fetch(ctx context.Context, s herb.FetchSource) (*receive.File, error)
+	// Now fetches and publishes the file of a dataset; nothing is started if it has not changed.
+	Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (started publish.Publish, err error)
+	// States returns the states of all datasets that are fetched.
+	States(ctx context.Context) (map[herb.Ref]fetch.State, error)
 }
 
 // Files receives files.

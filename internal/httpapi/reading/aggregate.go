@@ -84,9 +84,9 @@ func parseAggregate(
 ) (*query.AggregateRequest, error) {
 	req, err := parse(view.Query, view.Fields)
 	if err == nil && req.Request.Typed && mediaType != response.ContentJSON {
-		err = query.ErrTyped("CSV")
+		err = query.ErrTyped("aggregate.csv")
 	}
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Request.Canonical(), view.Version, mediaType)) {
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Request.ResultKey(), view.Version, mediaType)) {
 		return nil, err
 	}
 	return req, nil

@@ -17,15 +17,16 @@ import (
 // summary is the entry of a dataset in the catalogue.
 type summary struct {
 	herb.Ref
-	Title       string      `json:"title,omitempty"`
-	Description string      `json:"description,omitempty"`
-	Access      herb.Access `json:"access"`
-	Records     int         `json:"records"`
-	FieldNames  []string    `json:"field_names"`
-	Version     string      `json:"version"`
-	PublishedAt time.Time   `json:"published_at,omitzero"`
-	Unavailable bool        `json:"unavailable,omitempty"`
-	Links       links       `json:"links"`
+	Title       string         `json:"title,omitempty"`
+	Description string         `json:"description,omitempty"`
+	Access      herb.Access    `json:"access"`
+	Records     int            `json:"records"`
+	FieldNames  []string       `json:"field_names"`
+	Version     string         `json:"version"`
+	PublishedAt time.Time      `json:"published_at,omitzero"`
+	Unavailable bool           `json:"unavailable,omitempty"`
+	Freshness   herb.Freshness `json:"freshness,omitzero"`
+	Links       links          `json:"links"`
 }
 
 type links struct {
@@ -107,7 +108,7 @@ func (h *Handlers) summarize(d herb.Dataset) summary {
 	s := summary{
 		Ref: d.Ref, Title: d.Title, Description: d.Description, Access: d.Access, Records: d.Records,
 		FieldNames: make([]string, len(d.Fields)), Version: d.Version,
-		PublishedAt: d.Published.UTC(), Unavailable: d.Unavailable,
+		PublishedAt: d.Published.UTC(), Unavailable: d.Unavailable, Freshness: d.FreshnessAt(time.Now()),
 		Links: links{Self: self, Data: self + "/data", OpenAPI: h.opts.Base + "/openapi.json?dataset=" +
 			d.Ref.String()},
 	}

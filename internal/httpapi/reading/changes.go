@@ -77,7 +77,7 @@ func (h *Handlers) withChanges(
 ) error {
 	isExport := contentType != response.ContentJSON
 	req, err := to.Query.Changes(from.Fields, to.Fields, isExport)
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), from.Version+" "+to.Version,
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.ResultKey(), from.Version+" "+to.Version,
 		contentType)) {
 		return err
 	}

@@ -40,7 +40,7 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, view gate.Dataset
 	if err == nil {
 		err = format.CheckRequest(&view.Dataset, req)
 	}
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), view.Version, format.MediaType())) {
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.ResultKey(), view.Version, format.MediaType())) {
 		return err
 	}
 	types, err := req.Types(view)

@@ -15,7 +15,8 @@ import (
 type facetsBody struct {
 	Data []facet `json:"data"`
 	Meta struct {
-		Total int `json:"total"`
+		Total    int               `json:"total"`
+		Resolved map[string]string `json:"resolved,omitempty"`
 	} `json:"meta"`
 }
 
@@ -40,7 +41,7 @@ type facetRange struct {
 
 func (h *Handlers) Facets(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	req, err := view.Query.Facets(view.Fields)
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version,
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.ResultKey(), view.Version,
 		response.ContentJSON)) {
 		return err
 	}
@@ -60,7 +61,7 @@ func (h *Handlers) Facets(w *response.Writer, r *http.Request, view gate.Dataset
 
 func renderFacets(found query.Facets, req *query.FacetRequest) facetsBody {
 	body := facetsBody{Data: make([]facet, len(found.Fields))}
-	body.Meta.Total = found.Total
+	body.Meta.Total, body.Meta.Resolved = found.Total, req.Request.Resolved()
 	for i, f := range found.Fields {
 		body.Data[i] = facet{Field: f.Field, Type: f.Type, Total: f.Total, Empty: f.Empty, Distinct: f.Distinct,
 			Values: orEmpty(f.Values)}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/operations"
@@ -43,7 +44,11 @@ func (h *Handlers) Feed(w *response.Writer, r *http.Request, v gate.DatasetView)
 	if err != nil {
 		return err
 	}
-	view := datasetFeed{Handlers: h, DatasetView: v, kept: kept, params: req.Canonical(), origin: h.opts.Origin(r)}
+	view := datasetFeed{Handlers: h, DatasetView: v, kept: kept, params: req.Canonical(),
+		resultKey: req.ResultKey(), origin: h.opts.Origin(r)}
+	if f := v.FreshnessAt(time.Now()); f.State == herb.Overdue && view.params == "" && len(kept) > 0 {
+		view.overdue = f.Overdue
+	}
 	return h.sendFeed(w, r, view.tag(w.Path), func() (atom.Feed, error) { return view.feed(r.Context()) })
 }
 
@@ -99,16 +104,22 @@ type datasetFeed struct {
 	gate.DatasetView
 	kept   []herb.Dataset // oldest first
 	params string         // the filters, in their canonical form
-	origin string
+	// the filters with the instants of those that move with time
+	resultKey string
+	origin    string
+	overdue   time.Time // when the next version became overdue; zero: it is not, or the feed has filters
 }
 
 // tag returns the entity tag of the feed, which costs no comparison.
 func (f datasetFeed) tag(path string) string {
 	names := f.origin
+	if !f.overdue.IsZero() {
+		names += "\noverdue"
+	}
 	for _, v := range f.kept {
 		names += "\n" + v.Version
 	}
-	return response.EntityTag(path, f.params, names, atom.ContentType)
+	return response.EntityTag(path, f.resultKey, names, atom.ContentType)
 }
 
 // feed compares the versions and returns the feed.
@@ -123,6 +134,14 @@ func (f datasetFeed) feed(ctx context.Context) (atom.Feed, error) {
 		feed.Title = title + ": changes of " + f.params
 	}
 	feed.Updated = f.Published
+	if !f.overdue.IsZero() {
+		feed.Entries = append(feed.Entries, atom.Entry{
+			ID: atom.ID(f.Ref.String(), "overdue", f.Version), Title: title + ": overdue", Updated: f.overdue,
+			Summary: fmt.Sprintf("The last version is of %s, and the next one was expected by %s.",
+				f.Published.UTC().Format(time.DateOnly), f.overdue.Format(time.DateOnly)),
+			Alternate: f.origin + path,
+		})
+	}
 	for i := len(f.kept) - 1; i > 0; i-- {
 		to := f.kept[i]
 		s, err := f.compare(ctx, f.kept[i-1], to)

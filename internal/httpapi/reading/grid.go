@@ -14,7 +14,7 @@ import (
 
 func (h *Handlers) Grid(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	req, err := view.Query.Grid(view.Fields)
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version,
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.ResultKey(), view.Version,
 		response.ContentJSON)) {
 		return err
 	}
@@ -35,12 +35,13 @@ func (h *Handlers) Grid(w *response.Writer, r *http.Request, view gate.DatasetVi
 
 // gridMeta is the member meta of the response to a grid request.
 type gridMeta struct {
-	Total   int        `json:"total"`
-	Inside  int        `json:"inside"`
-	Columns int        `json:"columns"`
-	Rows    int        `json:"rows"`
-	Bounds  [4]float64 `json:"bounds"`
-	Levels  []int      `json:"levels"`
+	Total    int               `json:"total"`
+	Inside   int               `json:"inside"`
+	Columns  int               `json:"columns"`
+	Rows     int               `json:"rows"`
+	Bounds   [4]float64        `json:"bounds"`
+	Levels   []int             `json:"levels"`
+	Resolved map[string]string `json:"resolved,omitempty"`
 }
 
 // writeGrid writes the response to a grid request: column, row and count of each cell that is not
@@ -48,7 +49,7 @@ type gridMeta struct {
 func writeGrid(out *response.Buffer, found query.Grid, req *query.GridRequest) error {
 	b := req.Bounds
 	meta, err := json.Marshal(gridMeta{found.Total, found.Inside, req.Columns, req.Rows,
-		[4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}, found.Levels()})
+		[4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}, found.Levels(), req.Request.Resolved()})
 	if err == nil {
 		_, err = out.WriteString(`{"data":[`)
 	}

@@ -3,6 +3,7 @@ package reading
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -59,7 +60,7 @@ func (h *Handlers) List(w *response.Writer, r *http.Request, view gate.DatasetVi
 	}
 	w.SetVary(response.VaryAccept)
 	req, err := view.Query.Listing(view.Fields, view.Order)
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), view.Version, response.ContentJSON)) {
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.ResultKey(), view.Version, response.ContentJSON)) {
 		return err
 	}
 	found, err := operations.List(r.Context(), &view.View, req)
@@ -121,8 +122,13 @@ func newListing(records [][]byte, selector *query.Selector, m query.Meta) (listi
 
 // appendPagination appends the members of pagination metadata.
 func appendPagination(b []byte, m query.Meta) []byte {
-	return fmt.Appendf(b, `"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t`,
+	b = fmt.Appendf(b, `"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t`,
 		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
+	if m.Resolved != nil {
+		resolved, _ := json.Marshal(m.Resolved) // strings
+		b = append(append(b, `,"resolved":`...), resolved...)
+	}
+	return b
 }
 
 // write writes the body.

@@ -56,7 +56,7 @@ func (h *Handlers) datasetDocument(w *response.Writer, r *http.Request, name str
 		return err
 	}
 	defer release()
-	opts := openapi.Options{PublicURL: h.opts.PublicURL, Features: h.opts.Features, Typed: isTyped}
+	opts := openapi.Options{Single: true, PublicURL: h.opts.PublicURL, Features: h.opts.Features, Typed: isTyped}
 	if isTyped && view.Denied == nil {
 		opts.Types, err = view.Types()
 		if err != nil {

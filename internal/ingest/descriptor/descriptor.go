@@ -294,6 +294,12 @@ func (p *packageReader) readLocation(s *Source, n node) {
 		p.readInline(s, n, data)
 		return
 	}
+	if s.Fetch.Refresh != "" {
+		p.readFetched(s, n)
+		s.Path, s.DisplayName = p.path, cmp.Or(herb.FetchFile(s.Fetch.Address), "file")
+		p.readUploadFormat(s, n)
+		return
+	}
 	path := n.either("path", "url")
 	if !path.isShort(herb.MaxResources) {
 		return
@@ -320,6 +326,22 @@ func (p *packageReader) readLocation(s *Source, n node) {
 		} else {
 			s.MoreFiles = append(s.MoreFiles, full)
 		}
+	}
+}
+
+// readFetched reads the address of a file that is fetched.
+func (p *packageReader) readFetched(s *Source, n node) {
+	path := n.either("path", "url")
+	address, _ := path.value.(string)
+	if !herb.IsFetchAddress(address) {
+		n.member(Own).member("refresh").fail("has no effect, because the path is not one address; write https://… or " +
+			"s3://bucket/key as the path, or remove refresh")
+		return
+	}
+	n.record(herb.At(path.where, herb.CheckFetchAddress(address)))
+	s.Fetch.Address = address
+	if _, service := herb.DownloadAddress(address); service != "" {
+		s.Notes = append(s.Notes, "the path is a page of "+service+"; the file that it shows is fetched")
 	}
 }
 
@@ -350,7 +372,8 @@ func (p *packageReader) localPath(n node) string {
 	case written == "":
 		n.fail("is empty; name a file, relative to the descriptor")
 	case urlErr == nil && u.Scheme != "" && strings.Contains(written, "://"):
-		n.fail("is %.500q, a URL; download the file to the folder of the descriptor and name it", written)
+		n.fail("is %.500q, a URL; set herbarium.refresh to fetch it, such as {refresh: 1h}, or download the file to the folder of the "+
+			"descriptor and name it", written)
 	case strings.HasPrefix(written, "/") || filepath.IsAbs(written):
 		n.fail("is %q, an absolute path; write it relative to the descriptor", rows.Clip(written))
 	case !filepath.IsLocal(filepath.FromSlash(written)):

@@ -246,7 +246,7 @@ func TestRead_Invalid(t *testing.T) {
 		{"unknown setting of a field", field(`{"name":"a","herbarium":{"sortabel":true}}`),
 			"resources[0].schema.fields[0].herbarium ", `did you mean "sortable"?`},
 		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ",
-			"access, order, coordinates, charts, source, parquet, keep, keep_for, include, exclude, expectations"},
+			"access, order, coordinates, charts, source, parquet, keep, keep_for, expected, refresh, include, exclude, expectations"},
 		{"unknown setting of the package", `{"herbarium":{"acess":"key"}}`, "herbarium ", `did you mean "access"?`},
 		{"weight", field(`{"name":"a","herbarium":{"weight":11}}`), "resources[0].schema.fields[0].herbarium.weight ",
 			"from 1 to 10"},

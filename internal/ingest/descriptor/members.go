@@ -207,6 +207,8 @@ func settingMembers(s *Source) []binding {
 			}
 			return herb.FormatPeriod(s.Keep.For)
 		}}},
+		{"expected", custom{func(n node) { s.Expected = readFrequency(n) }, func() any { return string(s.Expected) }}},
+		{"refresh", custom{func(n node) { readRefresh(&s.Fetch, n) }, func() any { return nil }}},
 		{"include", conditions(&s.Include)},
 		{"exclude", conditions(&s.Exclude)},
 		{"expectations", custom{func(n node) {
@@ -214,6 +216,14 @@ func settingMembers(s *Source) []binding {
 				s.Expectations = append(s.Expectations, readExpectation(item))
 			}
 		}, func() any { return writtenList(s.Expectations, expectationMembers) }}},
+	}
+}
+
+// refreshMembers are the members of the setting refresh, unless it is text.
+func refreshMembers(f *herb.FetchSource) []binding {
+	return []binding{
+		{"every", func(n node) { readRefresh(f, n) }}, {"credentials", &f.Credentials},
+		{"allow_breaking", func(n node) { n.assign(&f.AllowBreaking) }},
 	}
 }
 

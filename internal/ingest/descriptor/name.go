@@ -17,7 +17,7 @@ import (
 // NewRef returns the reference of a dataset that is named after a namespace and a name. path begins
 // error messages.
 func NewRef(path, namespace, name string) (herb.Ref, error) {
-	ref := herb.Ref{Namespace: slug(namespace), Name: slug(name)}
+	ref := herb.Ref{Namespace: Slug(namespace), Name: Slug(name)}
 	for _, part := range []struct{ given, made string }{{namespace, ref.Namespace}, {name, ref.Name}} {
 		if !herb.ValidName(part.made) {
 			return ref, herb.At(path,
@@ -28,10 +28,10 @@ func NewRef(path, namespace, name string) (herb.Ref, error) {
 	return ref, CheckReserved(path, ref)
 }
 
-// slug makes the name of a dataset or namespace from another name: lower case, without accents,
+// Slug makes the name of a dataset or namespace from another name: lower case, without accents,
 // letters of other scripts transliterated, every run of other characters replaced by '-'. A long
 // name is cut and ends with a checksum. The result is empty if there are no letters and digits.
-func slug(s string) string {
+func Slug(s string) string {
 	name := strings.Trim(otherCharacters.ReplaceAllString(transliterate(text.Fold(s)), "-"), "-_.")
 	if len(name) > herb.MaxName {
 		sum := sha256.Sum256([]byte(name))

@@ -39,6 +39,36 @@ func readAccess(n node) herb.Access {
 	return herb.Access(s)
 }
 
+// readFrequency reads how often a dataset changes.
+func readFrequency(n node) herb.Frequency {
+	var s string
+	n.assign(&s)
+	f, ok := herb.ParseFrequency(s)
+	if !ok {
+		n.fail("is %q; write hourly, daily, weekly, biweekly, monthly, quarterly, semiannual, annual, biennial, a period "+
+			"such as 10d, or never", rows.Clip(s))
+	}
+	return f
+}
+
+// readRefresh reads when a file is fetched: text, or {every, credentials, allow_breaking}.
+func readRefresh(f *herb.FetchSource, n node) {
+	if _, ok := n.value.(object); ok {
+		n.bindOwn(refreshMembers(f))
+		if f.Refresh == "" {
+			n.fail("has no \"every\"; set it to a period such as 1h, a cron expression, or manual")
+		}
+		return
+	}
+	var s string
+	n.assign(&s)
+	var err error
+	f.Refresh, err = herb.ParseRefresh(s)
+	if err != nil {
+		n.fail("is invalid: %v", err)
+	}
+}
+
 // readOrder reads "date", "-date" or {field: date, order: desc}.
 func readOrder(n node) (o herb.Order) {
 	switch v := n.value.(type) {

@@ -58,6 +58,8 @@ type Source struct {
 	Parquet     bool               `json:",omitempty"` // the Parquet file is built before the version goes live
 	// versions of the dataset to keep; zero members: as the server says
 	Keep         herb.Keep          `json:",omitzero"`
+	Expected     herb.Frequency     `json:",omitempty"` // how often the dataset changes
+	Fetch        herb.FetchSource   `json:"-"`          // where Input is fetched from; zero: it is not fetched
 	PrimaryKey   []string           // fields that together identify a record
 	UniqueKeys   [][]string         `json:",omitempty"` // fields that together differ in all records
 	Expectations []herb.Expectation `json:"Goldens"`    // the JSON name is part of source hashes

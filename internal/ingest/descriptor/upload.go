@@ -66,6 +66,9 @@ func (p *packageReader) ownResource(resources []node) (node, bool) {
 // readUpload sets the input of a resource. Its path is that on the machine of the publisher; its
 // format is declared, or detected by the name and the content.
 func (p *packageReader) readUpload(s *Source, n node) {
+	if s.Fetch.Refresh != "" {
+		p.readFetched(s, n)
+	}
 	if n.member("data").value != nil {
 		n.member("data").fail("has records, but those of the file are published; remove it")
 	}
@@ -74,6 +77,12 @@ func (p *packageReader) readUpload(s *Source, n node) {
 	}
 	s.Input, s.Path, s.DisplayName = p.input.Input, p.input.Path, p.input.DisplayName
 	s.Root, s.Base, s.Shared = p.input.Root, p.input.Base, p.input.Shared
+	p.readUploadFormat(s, n)
+}
+
+// readUploadFormat reads the format of a file that is not on this machine yet. Unless it is
+// declared, it is detected.
+func (p *packageReader) readUploadFormat(s *Source, n node) {
 	var declared, media string
 	n.assignAll([]binding{{"format", &declared}, {"mediatype", &media}})
 	n.member("encoding").assign(&s.Dialect.Encoding)

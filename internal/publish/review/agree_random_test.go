@@ -130,6 +130,9 @@ func (n *node) wantAgreement(id string, r review.Review) {
 	slices.Sort(fields)
 	slices.Sort(published)
 	live, err := n.library.LiveVersion(n.t.Context(), prices)
+	if result.InferredKey { // which the review proposes
+		result.PrimaryKey = nil
+	}
 	if err != nil || live.Version != result.Version || result.Records != r.Records ||
 		!slices.Equal(fields, published) || !slices.Equal(r.Key, result.PrimaryKey) ||
 		live.Access != r.Access || live.Title != r.Title {

@@ -96,7 +96,7 @@ func TestDraft_limits(t *testing.T) {
 	for i := range review.MaxDrafts + 10 {
 		f := n.receive("a.csv", "a,b\n1,2\n")
 		creating.Go(func() {
-			if _, err := nodes[i%2].reviews.Create(t.Context(), prices, f, actor); err == nil {
+			if _, err := nodes[i%2].reviews.Create(t.Context(), prices, f, review.Edits{}, actor); err == nil {
 				created.Add(1)
 			} else if herb.CodeOf(err) != herb.CodeRejected {
 				t.Error(err)
@@ -107,19 +107,19 @@ func TestDraft_limits(t *testing.T) {
 	if created.Load() != review.MaxDrafts {
 		t.Errorf("%d drafts were created at once", created.Load())
 	}
-	_, err := n.reviews.Create(t.Context(), prices, n.receive("a.csv", "a,b\n1,2\n"), actor)
+	_, err := n.reviews.Create(t.Context(), prices, n.receive("a.csv", "a,b\n1,2\n"), review.Edits{}, actor)
 	if herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("one draft too many: %v", err)
 	}
 	other := herb.Actor{ID: "key2"}
-	d, err := n.reviews.Create(t.Context(), prices, n.receive("a.csv", "a,b\n1,2\n"), other)
+	d, err := n.reviews.Create(t.Context(), prices, n.receive("a.csv", "a,b\n1,2\n"), review.Edits{}, other)
 	must.NoError(t, err)
 	must.NoError(t, n.reviews.Discard(t.Context(), d.ID))
 	must.NoError(t, n.reviews.Discard(t.Context(), d.ID)) // again
 	if left := n.leftovers(); len(left) != review.MaxDrafts {
 		t.Errorf("files: %v", left)
 	}
-	_, err = n.reviews.Create(t.Context(), herb.PlantsRef, n.receive("a.csv", "a\n1\n"), other)
+	_, err = n.reviews.Create(t.Context(), herb.PlantsRef, n.receive("a.csv", "a\n1\n"), review.Edits{}, other)
 	if err == nil {
 		t.Error("a draft of the plant store was created")
 	}
@@ -343,7 +343,7 @@ func TestDraft_failures(t *testing.T) {
 // tryAll creates, edits, reviews and publishes a draft, until an error.
 func (n *node) tryAll() (isCreated bool, err error) {
 	ctx := n.t.Context()
-	d, err := n.reviews.Create(ctx, prices, n.receive("prices.csv", priceList()), actor)
+	d, err := n.reviews.Create(ctx, prices, n.receive("prices.csv", priceList()), review.Edits{}, actor)
 	if err != nil {
 		return false, err
 	}

@@ -166,7 +166,8 @@ func (e Edits) needsDescriptor() bool {
 	e.Table = ""
 	e = e.withoutEmpty()
 	return e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || e.Title != nil || e.Description != nil ||
-		e.License != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != ""
+		e.License != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != "" ||
+		e.Link != ""
 }
 
 // ofFile returns the edits about the file: its table and its encoding.

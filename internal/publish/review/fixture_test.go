@@ -104,7 +104,7 @@ func (n *node) receive(name, content string) *receive.File {
 // create creates a draft.
 func (n *node) create(name, content string) string {
 	n.t.Helper()
-	d, err := n.reviews.Create(n.t.Context(), prices, n.receive(name, content), actor)
+	d, err := n.reviews.Create(n.t.Context(), prices, n.receive(name, content), review.Edits{}, actor)
 	must.NoError(n.t, err)
 	return d.ID
 }

@@ -120,7 +120,10 @@ func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.
 	file := s.file(id, r)
 	defer func() { err = errors.Join(err, file.Close()) }()
 	known := s.knownContents(id)
-	inspect := func(p *plan) (*finding, error) { return s.inspect(ctx, id, r, file, p, live, running, false) }
+	inspect := func(p *plan) (*finding, error) {
+		isChecked := inspectedEdits(p.edits, live) == running.edits // it may be the last one
+		return s.inspect(ctx, id, r, file, p, live, running, isChecked)
+	}
 	contentsOf := func(p *plan) (*contents, error) {
 		f, err := known(p)
 		if err == errUnknown {

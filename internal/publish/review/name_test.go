@@ -14,9 +14,13 @@ func TestNameDataset(t *testing.T) {
 	for _, tt := range []struct{ namespace, dataset, file, want string }{
 		{"nursery", "stock", "x.csv", "nursery/stock"},
 		{"nursery", "", "Préise 2026.csv.gz", "nursery/preise-2026"},
-		{"", "stock", "x.csv", "enter the namespace"},
-		{"My Nursery", "", "x.csv", "lower-case letters"},
-		{"nursery", "A b", "x.csv", "lower-case letters"},
+		{"", "stock", "x.csv", "enter the collection"},
+		{"City of Basel", "", "x.csv", "city-of-basel/x"},
+		{"nursery", "Préise für 2026", "x.csv", "nursery/preise-fur-2026"},
+		{"a--b.", "c-", "x.csv", "a--b./c-"}, // is valid
+		{"nursery", "a/b", "x.csv", "lower-case letters"},
+		{"…", "stock", "x.csv", "lower-case letters"},
+		{"…", "", "x.csv", "lower-case letters"},
 		{"nursery", "", "....csv", "enter a name"},
 		{"store", "plants", "x.csv", "reserved"},
 		{herb.PublishesNamespace, "x", "x.csv", "reserved"},

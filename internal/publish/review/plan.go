@@ -27,6 +27,7 @@ const own = descriptor.Own
 // states what was edited and nothing else, so that later files are read as freely as before.
 type plan struct {
 	descriptor.Document
+	edits       Edits  // that it applies
 	live        string // version
 	table       string // that was chosen
 	statesTable bool   // the descriptor states it
@@ -44,7 +45,7 @@ func (s *Service) planOf(r *storedDraft, live herb.Dataset, contentsOf func(*pla
 	if err != nil {
 		return nil, err
 	}
-	if p.table != "" || e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || p.needed && p.listsFields() {
+	if p.table != "" || e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || p.refersToColumns() {
 		base, err := s.newPlan(r, e.ofFile(), live)
 		if err != nil {
 			return nil, err
@@ -59,7 +60,7 @@ func (s *Service) planOf(r *storedDraft, live herb.Dataset, contentsOf func(*pla
 		if err := p.editRows(e, f); err != nil {
 			return nil, err
 		}
-		if len(e.Columns) > 0 && e.editsRows() {
+		if e.editsRows() && (len(e.Columns) > 0 || p.refersToColumns()) {
 			onlyRows, err := s.newPlan(r, e.ofRows(), live)
 			if err != nil {
 				return nil, err
@@ -67,16 +68,21 @@ func (s *Service) planOf(r *storedDraft, live herb.Dataset, contentsOf func(*pla
 			if err := onlyRows.setTable(f); err != nil {
 				return nil, err
 			}
-			onlyRows.addNewColumns(f)
+			if e.HeaderRows == nil {
+				onlyRows.fitColumns(f)
+			}
 			if err := onlyRows.editRows(e, f); err != nil {
 				return nil, err
+			}
+			if e.HeaderRows != nil { // the columns are others
+				onlyRows = onlyRows.withoutSchema()
 			}
 			f, err = contentsOf(onlyRows)
 			if err != nil {
 				return nil, err
 			}
 		}
-		p.addNewColumns(f)
+		p.fitColumns(f)
 		if err := p.editExclude(e, f); err != nil {
 			return nil, err
 		}
@@ -91,7 +97,7 @@ func (s *Service) planOf(r *storedDraft, live herb.Dataset, contentsOf func(*pla
 // newPlan returns the plan of a draft with its edits, except those about tables, rows and columns.
 func (s *Service) newPlan(r *storedDraft, e Edits, live herb.Dataset) (*plan, error) {
 	ref := r.ref()
-	p := &plan{live: live.Version, table: e.Table, needed: e.needsDescriptor()}
+	p := &plan{edits: e, live: live.Version, table: e.Table, needed: e.needsDescriptor()}
 	p.Document = descriptor.NewDocument(ref.Namespace, ref.Name)
 	var reading herb.Reading
 	switch {
@@ -120,8 +126,7 @@ func (s *Service) newPlan(r *storedDraft, e Edits, live herb.Dataset) (*plan, er
 		setText(p.Resource, "title", live.Title)
 		setText(p.Resource, "description", live.Description)
 	}
-	delete(p.Resource, "url")
-	p.Resource["path"] = cmp.Or(r.Name, ref.Name)
+	p.setPath(e, cmp.Or(r.Name, ref.Name))
 	if reading != (herb.Reading{}) {
 		if err := p.setReading(reading); err != nil {
 			return nil, err
@@ -139,6 +144,21 @@ func (s *Service) newPlan(r *storedDraft, e Edits, live herb.Dataset) (*plan, er
 		}
 	}
 	return p, nil
+}
+
+// setPath states the name of the file, or the address that it is fetched from. A file that is sent
+// in place of a fetched one changes nothing about the latter.
+func (p *plan) setPath(e Edits, name string) {
+	settings, _ := p.Resource[own].(object)
+	switch {
+	case e.Link != "":
+		name = e.Link
+		member(p.Resource, own)["refresh"] = e.Refresh
+	case settings["refresh"] != nil:
+		return
+	}
+	delete(p.Resource, "url")
+	p.Resource["path"] = name
 }
 
 func setText(o object, name, value string) {
@@ -355,6 +375,7 @@ func clone(v any) any {
 // be read otherwise.
 func (p *plan) withoutSchema() *plan {
 	plain := *p
+	plain.edits = p.edits.ofFile()
 	plain.Root, plain.needed = clone(p.Root).(object), true
 	plain.Resource = plain.Root["resources"].([]any)[0].(object)
 	delete(plain.Resource, "schema")

@@ -18,15 +18,12 @@ func (p *plan) listsFields() bool {
 	return len(fields) > 0
 }
 
-// addNewColumns lists the columns that the live version does not know, which are published.
-// contents are those of an inspection without edits, which publishes them, or of one without a
-// schema, which publishes all columns.
-func (p *plan) addNewColumns(f *contents) {
-	if !p.needed || !p.listsFields() || p.hidden == nil {
-		return
+// newFields returns the fields of columns that the live version does not know, which are published.
+// Columns without a name stay hidden. contents are those of fitColumns.
+func (p *plan) newFields(f *contents, fieldOf map[int]int) (list []any) {
+	if p.hidden == nil {
+		return nil
 	}
-	schema := member(p.Resource, "schema")
-	list, fieldOf := listFields(schema, f)
 	for _, field := range f.Fields {
 		_, isListed := fieldOf[field.Column]
 		if isListed || field.Column >= len(f.Columns) {
@@ -37,7 +34,7 @@ func (p *plan) addNewColumns(f *contents) {
 			list = append(list, object{"name": field.Name})
 		}
 	}
-	schema["fields"] = list
+	return list
 }
 
 // editColumns applies the edits of columns. Fields expose columns, so all of them are listed as

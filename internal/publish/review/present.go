@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/publish"
-	"herbarium/internal/roles"
 	"herbarium/internal/versions"
 )
 
@@ -106,8 +105,8 @@ func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *findi
 	}
 	if f.check != nil {
 		out.Key, out.Records = f.check.PrimaryKey, f.check.Records
-		if len(out.Key) == 0 && r.Edits.PrimaryKey == nil {
-			out.Unique = uniqueField(out.Columns, f.check)
+		if f.check.InferredKey {
+			out.Key, out.Unique = nil, originalName(out.Key[0], f.renamed)
 		}
 		out.Unchanged, out.Changes = f.check.Status == versions.StatusUnchanged, shownChanges(f.check.Changes)
 		out.Compared = f.check.Compared
@@ -116,30 +115,6 @@ func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *findi
 		}
 	}
 	return out
-}
-
-// uniqueField returns the original name of a field whose values identify the records: all differ,
-// none is missing, and the field is called like an identifier or is the first one.
-func uniqueField(columns []Column, check *versions.Result) string {
-	if check.Report == nil || check.Records < 2 || len(check.Report.Columns) != len(check.Fields) {
-		return ""
-	}
-	unique := map[string]bool{}
-	for i, f := range check.Fields {
-		unique[f.Name] = (f.Type == herb.TypeText || f.Type == herb.TypeNumber) &&
-			check.Report.Columns[i].Distinct == check.Records
-	}
-	first := ""
-	for i, c := range columns {
-		switch {
-		case c.Field == "" || !unique[c.Field]:
-		case roles.Of(c.Field).IsCode():
-			return c.Original
-		case i == 0:
-			first = c.Original
-		}
-	}
-	return first
 }
 
 // originalName returns the name of a field without the edits of columns.

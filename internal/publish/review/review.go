@@ -41,6 +41,8 @@ type Edits struct {
 	Access      herb.Access `json:"access,omitempty"`
 	PrimaryKey  *[]string   `json:"primary_key,omitempty"` // fields, by their names without the edits of columns
 	Table       string      `json:"table,omitempty"`       // of a file of several
+	Link        string      `json:"link,omitempty"`        // address that the file was fetched from
+	Refresh     string      `json:"refresh,omitempty"`     // when it is fetched again; not empty with Link
 	Encoding    string      `json:"encoding,omitempty"`    // of a file of text
 	HeaderRows  *[]int      `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
 	// rows that are records although they look like something else
@@ -87,7 +89,7 @@ type Review struct {
 	License   string
 	Access    herb.Access
 	Key       []string // primary key
-	Unique    string   // original name of a field that identifies the records, if there is no primary key; empty: none
+	Unique    string   // original name of the field of the inferred primary key; empty: there is none
 	Format    string   // such as "xlsx, sheet Prices"
 	Records   int
 	Unit      string // what the format calls a row: "line", "row" or "array"; empty: rows have no numbers
@@ -102,6 +104,11 @@ type Review struct {
 	// Compared is with the records of the live version; nil if there is none, it cannot be read, or
 	// the comparison is not ready.
 	Compared *herb.RecordChanges
+}
+
+// IsUnreadable reports whether the file cannot be read, and no edit of the draft can change that.
+func (r *Review) IsUnreadable() bool {
+	return r.Progress == nil && r.Error != "" && len(r.Columns)+len(r.Tables)+len(r.Encodings) == 0
 }
 
 // RowKind is what a row of a file is read as.

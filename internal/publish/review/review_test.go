@@ -209,7 +209,7 @@ func TestReview_liveSchema(t *testing.T) {
 	if r.Error != "" || isBreaking(r) {
 		t.Errorf("after the edit: %+v", r)
 	}
-	if r.Columns[2].Field != "cost" || r.Compared == nil || r.Compared.Unchanged+r.Compared.Added != 100 {
+	if r.Columns[2].Field != "cost" || r.Compared == nil || r.Compared.Unchanged+r.Compared.Changed != 100 {
 		t.Errorf("after the edit: %+v, %+v", r.Columns[2], r.Compared)
 	}
 	checkPublish(t, n, id, "prices.csv", priceList())

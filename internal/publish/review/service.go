@@ -113,9 +113,11 @@ func (s *Service) Stop() {
 
 // Create keeps a received file as a draft of a dataset. It closes the file. The error has
 // herb.CodeRejected if there are too many drafts.
-func (s *Service) Create(ctx context.Context, ref herb.Ref, f *receive.File, actor herb.Actor) (Draft, error) {
+// edits are those that its sender has made already.
+func (s *Service) Create(ctx context.Context, ref herb.Ref, f *receive.File, edits Edits,
+	actor herb.Actor) (Draft, error) {
 	defer f.Close()
-	return s.create(ctx, storedDraft{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256},
+	return s.create(ctx, storedDraft{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256, Edits: edits},
 		f.Content(), actor)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math/big"
 	"slices"
 	"strconv"
@@ -247,6 +248,7 @@ func compareLabels(a, b *group) int {
 // Rule: docs/api.md, "Labels and limits of groups".
 func (o *Oracle) divide(g *group, b query.By, zone *time.Location) (divided []*group) {
 	f, groups := o.fields[b.Field], map[string]*group{}
+	labelOf := memoize(func(value string) label { return o.label(b, value, zone) })
 	for _, n := range g.records {
 		value := o.records[n][b.Field]
 		var labels []label
@@ -254,7 +256,7 @@ func (o *Oracle) divide(g *group, b query.By, zone *time.Location) (divided []*g
 			labels = []label{{missing: true}}
 		} else {
 			for _, part := range parts(f, value) {
-				labels = append(labels, o.label(b, part, zone))
+				labels = append(labels, labelOf(part))
 			}
 			if len(labels) == 0 {
 				labels = []label{{missing: true}}
@@ -376,31 +378,33 @@ func bucketLabel(f herb.Field, number *big.Rat, width string) label {
 // Rule: docs/api.md, "Compute measures of groups".
 func logLabel(f herb.Field, number *big.Rat, first string) label {
 	lower := new(big.Rat)
-	for _, edge := range logEdges(number, first) {
-		if edge.Cmp(number) <= 0 {
-			lower = edge
+	for edge := range logEdges(first) {
+		if number.Sign() < 0 {
+			lower = new(big.Rat).Neg(edge)
+			if lower.Cmp(number) <= 0 {
+				break
+			}
+			continue
 		}
+		if edge.Cmp(number) > 0 {
+			break
+		}
+		lower = edge
 	}
 	return label{text: text.Localize(&f, plain(lower)), place: parsedValue{number: lower}}
 }
 
-// logEdges returns the bounds of logarithmic buckets in ascending order, beyond a number on both
-// sides of zero.
+// logEdges yields the positive bounds of logarithmic buckets in ascending order, without end.
 //
 // Rule: docs/api.md, "Compute measures of groups".
-func logEdges(number *big.Rat, first string) []*big.Rat {
-	edge, _ := new(big.Rat).SetString(first)
-	factors := []*big.Rat{big.NewRat(2, 1), big.NewRat(5, 2), big.NewRat(2, 1)}
-	edges := []*big.Rat{new(big.Rat)}
-	for i := 0; ; i++ {
-		edges = append(edges, edge, new(big.Rat).Neg(edge))
-		if edge.Cmp(new(big.Rat).Abs(number)) > 0 {
-			break
+func logEdges(first string) iter.Seq[*big.Rat] {
+	return func(yield func(*big.Rat) bool) {
+		edge, _ := new(big.Rat).SetString(first)
+		factors := []*big.Rat{big.NewRat(2, 1), big.NewRat(5, 2), big.NewRat(2, 1)}
+		for i := 0; yield(edge); i++ {
+			edge = new(big.Rat).Mul(edge, factors[i%3])
 		}
-		edge = new(big.Rat).Mul(edge, factors[i%3])
 	}
-	slices.SortFunc(edges, (*big.Rat).Cmp)
-	return edges
 }
 
 // plain returns a decimal number in plain notation, without zeros at the end of its fraction.
@@ -462,11 +466,15 @@ func nextLabel(l label, b query.By, f herb.Field, zone *time.Location) label {
 	t := l.place.time
 	switch {
 	case b.Log:
-		edges := logEdges(l.place.number, b.Width)
-		for i, edge := range edges {
-			if edge.Cmp(l.place.number) == 0 {
-				return logLabel(f, edges[i+1], b.Width)
+		number, before := l.place.number, new(big.Rat)
+		for edge := range logEdges(b.Width) {
+			if number.Cmp(new(big.Rat).Neg(edge)) == 0 {
+				return logLabel(f, new(big.Rat).Neg(before), b.Width)
 			}
+			if number.Cmp(before) == 0 {
+				return logLabel(f, edge, b.Width)
+			}
+			before = edge
 		}
 		panic("no bound of a logarithmic bucket")
 	case b.Width != "":
@@ -507,16 +515,18 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 			continue
 		}
 		filled++
-		for _, part := range parts(f, value) {
-			distinct[identity(f, part)] = true
-		}
 		if f.Type == herb.TypeList {
+			for _, part := range parts(f, value) {
+				distinct[part] = true
+			}
 			continue
 		}
-		p := parseValue(f, value)
+		p, id := o.parsed[m.Field]()[n], value
 		if f.Type.IsScalar() {
-			value = o.written[m.Field]()[p.identity()]
+			id = p.identity()
+			value = o.written[m.Field]()[id]
 		}
+		distinct[id] = true
 		values = append(values, counted{query.ValueCount{Value: value}, p})
 		switch f.Type {
 		case herb.TypeDuration:
@@ -607,7 +617,7 @@ func (o *Oracle) ratio(records []int, m query.Measure) string {
 	var all [2][]*big.Rat
 	for i, field := range []int{m.Field, m.Divisor} {
 		for _, n := range records {
-			if p := parseValue(o.fields[field], o.records[n][field]); p.missing == 0 {
+			if p := o.parsed[field]()[n]; p.missing == 0 {
 				all[i] = append(all[i], p.number)
 			}
 		}

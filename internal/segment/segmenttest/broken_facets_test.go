@@ -196,6 +196,6 @@ func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
 func TestFaultsInFacets(t *testing.T) {
 	t.Parallel()
 	onlyInSoakRuns(t)
-	checkAllDetected(t, facetFaults(), true,
+	checkAllDetected(t, facetFaults(), true, false,
 		func(o *Oracle, fault facetFault) query.Engine { return brokenFaceter{o, fault} })
 }

@@ -50,7 +50,7 @@ func TestFaultsInGrids(t *testing.T) {
 		"cells reversed":     {result: func(_ *query.GridRequest, g *query.Grid) { slices.Reverse(g.Cells) }},
 		"total of the cells": {result: func(_ *query.GridRequest, g *query.Grid) { g.Total = g.Inside }},
 	}
-	checkAllDetected(t, faults, false, func(o *Oracle, fault brokenGridder) query.Engine {
+	checkAllDetected(t, faults, false, false, func(o *Oracle, fault brokenGridder) query.Engine {
 		fault.Oracle = o
 		return fault
 	})

@@ -91,16 +91,20 @@ func checkDetected(t *testing.T, e Engine, datasets int) {
 }
 
 // checkAllDetected checks that random datasets, and named cases if byCases is set, detect each
-// fault of an engine.
-func checkAllDetected[Fault any](t *testing.T, faults map[string]Fault, byCases bool,
+// fault of an engine. Faults of listings alone are looked for in listings alone.
+func checkAllDetected[Fault any](t *testing.T, faults map[string]Fault, byCases, listings bool,
 	open func(*Oracle, Fault) query.Engine) {
 	for name, fault := range faults {
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
 			t.Parallel()
-			e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
-				return open(NewOracle(fields, records), fault)
-			}}
+			e := Engine{listings: listings,
+				Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
+					return open(NewOracle(fields, records), fault)
+				}}
 			if byCases && !slices.ContainsFunc(testCases(), func(s testCase) bool {
+				if listings {
+					s.queries = slices.DeleteFunc(s.queries, func(q namedQuery) bool { return q.keyword != "list" })
+				}
 				return s.check(t.Context(), e.Open(t, s.fields, s.records)) != nil
 			}) {
 				t.Error("no named case detects the fault")
@@ -217,6 +221,8 @@ func faults() map[string]broken {
 		}),
 		"search ignored":  withRequest(func(r *query.Request) { r.Search = nil }),
 		"filters ignored": withRequest(func(r *query.Request) { r.Conditions = nil }),
+		"or is and":       withRequest(func(r *query.Request) { r.Any = nil }),
+		"one group only":  withRequest(func(r *query.Request) { r.Any = r.Any[:min(1, len(r.Any))] }),
 		"one filter only": withRequest(func(r *query.Request) {
 			r.Conditions = r.Conditions[:min(1, len(r.Conditions))]
 		}),
@@ -246,6 +252,9 @@ func faults() map[string]broken {
 			}
 		}),
 		"not equal is equal": operator(query.OpNe, query.OpEq),
+		"any case is exact":  operator(query.OpIEq, query.OpEq),
+		"any case, excluded": operator(query.OpINe, query.OpNe),
+		"any case is prefix": operator(query.OpIEq, query.OpPrefix),
 		"greater or equal":   operator(query.OpGt, query.OpGte),
 		"greater, not equal": operator(query.OpGte, query.OpGt),
 		"less or equal":      operator(query.OpLt, query.OpLte),
@@ -356,7 +365,8 @@ func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
 // datasets alike.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	checkAllDetected(t, faults(), true, func(o *Oracle, fault broken) query.Engine { return brokenLister{o, fault} })
+	checkAllDetected(t, faults(), true, true,
+		func(o *Oracle, fault broken) query.Engine { return brokenLister{o, fault} })
 }
 
 // TestFaultsInPlants checks that plants and concurrent listings detect faults.
@@ -390,7 +400,8 @@ func TestFaultsInStreams(t *testing.T) {
 	for _, name := range []string{"page ignored", "total of the page", "no total past the end"} {
 		delete(all, name) // not faults without pages
 	}
-	checkAllDetected(t, all, false, func(o *Oracle, fault broken) query.Engine { return brokenStreamer{o, fault} })
+	checkAllDetected(t, all, false, true,
+		func(o *Oracle, fault broken) query.Engine { return brokenStreamer{o, fault} })
 }
 
 // brokenStreamer is an engine with a fault in its streams only.

@@ -152,7 +152,10 @@ func (o *Oracle) countValues(records []int, field int) (all []*counted, empty in
 		}
 		seen := map[string]bool{}
 		for _, part := range parts(def, value) {
-			id := identity(def, part)
+			id := part
+			if def.Type.IsScalar() {
+				id = o.parsed[field]()[n].identity()
+			}
 			if seen[id] {
 				continue // counts once per record
 			}

@@ -86,7 +86,7 @@ func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, erro
 	found := o.findAll(r.Request)
 	counts := make([]int, r.Columns*r.Rows)
 	for _, n := range found {
-		x, y := parseValue(o.fields[r.X], o.records[n][r.X]), parseValue(o.fields[r.Y], o.records[n][r.Y])
+		x, y := o.parsed[r.X]()[n], o.parsed[r.Y]()[n]
 		column, row := cellOf(columns, x), cellOf(rows, y)
 		if column >= 0 && row >= 0 {
 			counts[row*r.Columns+column]++

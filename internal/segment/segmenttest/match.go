@@ -18,7 +18,49 @@ func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition
 		func(c query.Condition) bool { return !meets(fields[c.Field], rec[c.Field], c) })
 }
 
-// meets reports whether any value of a condition matches, or for OpNe whether none does.
+// memoizedConditions returns whether a record meets the filters of a request: those of at least one
+// field of each group, and all of the fields that are in no group. Records with the same value of a
+// field meet a condition alike, so it examines each value once.
+//
+// Rule: docs/api.md, "Join filters by or".
+func memoizedConditions(fields []herb.Field, r *query.Request) func(herb.Record) bool {
+	all := make([]func(value string) bool, len(r.Conditions))
+	for i, c := range r.Conditions {
+		all[i] = memoize(func(value string) bool { return meets(fields[c.Field], value, c) })
+	}
+	isInGroup := func(field int) bool {
+		return slices.ContainsFunc(r.Any, func(group []int) bool { return slices.Contains(group, field) })
+	}
+	return func(rec herb.Record) bool {
+		failed := map[int]bool{} // by field
+		for i, c := range r.Conditions {
+			if !all[i](rec[c.Field]) {
+				if !isInGroup(c.Field) {
+					return false
+				}
+				failed[c.Field] = true
+			}
+		}
+		return !slices.ContainsFunc(r.Any, func(group []int) bool {
+			return !slices.ContainsFunc(group, func(field int) bool { return !failed[field] })
+		})
+	}
+}
+
+// memoize returns a function that calls f once for each value.
+func memoize[Result any](f func(value string) Result) func(value string) Result {
+	results := map[string]Result{}
+	return func(value string) Result {
+		r, ok := results[value]
+		if !ok {
+			r = f(value)
+			results[value] = r
+		}
+		return r
+	}
+}
+
+// meets reports whether any value of a condition matches, or for OpNe and OpINe whether none does.
 //
 // Rule: docs/api.md, "Filters".
 func meets(f herb.Field, value string, c query.Condition) bool {
@@ -28,17 +70,19 @@ func meets(f herb.Field, value string, c query.Condition) bool {
 		}
 		return fits(f, value, c.Op, v.Text)
 	})
-	return matches != (c.Op == query.OpNe)
+	return matches != (c.Op == query.OpNe || c.Op == query.OpINe)
 }
 
-// fits compares a record's value with one value of a condition. OpNe is treated as OpEq here.
+// fits compares a record's value with one value of a condition. OpNe is treated as OpEq and OpINe
+// as OpIEq here.
 //
 // Rule: docs/api.md, "Filters".
 func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	if op == query.OpWhole {
 		return value == operand
 	}
-	equality := op == query.OpEq || op == query.OpNe
+	ignoresCase := op == query.OpIEq || op == query.OpINe
+	equality := op == query.OpEq || op == query.OpNe || ignoresCase
 	position, missing := missingPosition(f, value)
 	operandPosition, ok := missingPosition(f, operand)
 	if missing || equality && ok {
@@ -47,6 +91,8 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	f.Notation.Missing = nil // the end of a range is a value even if it is also a marker
 	return slices.ContainsFunc(parts(f, value), func(part string) bool {
 		switch {
+		case ignoresCase:
+			return slices.Equal(weights(part), weights(operand))
 		case equality && !f.Type.IsScalar():
 			return part == operand
 		case equality && f.Type == herb.TypeDateTime && !strings.Contains(operand, ":"): // a day

@@ -119,8 +119,9 @@ func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, er
 func (o *Oracle) findAll(r *query.Request) []int {
 	var found []int
 	places, _ := o.placesOf(&r.Area)
+	meets := memoizedConditions(o.fields, r)
 	for n, rec := range o.records {
-		if (places == nil || places[n].isInArea(&r.Area)) && meetsAll(o.fields, rec, r.Conditions) &&
+		if (places == nil || places[n].isInArea(&r.Area)) && meets(rec) &&
 			(r.Search == nil || contains(o.words[n], r.Search)) {
 			found = append(found, n)
 		}

@@ -39,9 +39,14 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 		return strings.Join(params, "&")
 	}
 	if len(filterable) > 0 {
-		for range pick(g, []int{0, 0, 0, 1, 1, 1, 2, 3}) {
+		for range pick(g, []int{0, 0, 0, 1, 1, 1, 2, 3, 6}) {
 			i := pick(g, filterable)
 			add(g.condition(fields[i], func() string { return g.sample(fields[i], i, records) }))
+		}
+	}
+	if g.chance(30) {
+		for _, group := range g.groups(params, fields) {
+			add(query.ParamAny, group)
 		}
 	}
 	if len(searchable) > 0 {
@@ -73,6 +78,23 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	}
 	g.Shuffle(len(params), func(i, j int) { params[i], params[j] = params[j], params[i] })
 	return strings.Join(params, "&")
+}
+
+// groups returns up to two groups of the fields that parameters filter.
+func (g *generator) groups(params []string, fields []herb.Field) (groups []string) {
+	var names []string
+	for _, p := range params {
+		name, _, _ := strings.Cut(p, "=")
+		name, _ = url.QueryUnescape(name)
+		if i, _, ok := query.ResolveFilter(name, fields); ok && !slices.Contains(names, fields[i].Name) {
+			names = append(names, fields[i].Name)
+		}
+	}
+	for len(names) > 1 && len(groups) < 2 {
+		n := 2 + g.IntN(min(2, len(names)-1))
+		groups, names = append(groups, strings.Join(names[:n], ",")), names[n:]
+	}
+	return groups
 }
 
 // indexes returns the positions of the fields that meet a condition.

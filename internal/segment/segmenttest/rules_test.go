@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 func TestRules_complete(t *testing.T) {
 	t.Parallel()
 	helpers := []string{ // that decide nothing
-		"NewOracle", "Find", "List", "Stream", "StreamGroups", // glue
+		"NewOracle", "Find", "List", "Stream", "StreamGroups", "memoizedConditions", "memoize", // glue
 		// arithmetic and notation
 		"boolInt", "directed", "identityOf", "plain", "numberLabel", "placeOf", "addAll", "degrees", "rat",
 		"weights", // the format of collation keys

@@ -114,27 +114,31 @@ func parseTime(n herb.Notation, s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// periodFormat translates formats of quarters and weeks to those of package fmt.
+var periodFormat = strings.NewReplacer("%Y", "%4d", "%q", "%1d", "%G", "%4d", "%V", "%2d")
+
 // parsePeriod parses a quarter or a week of a year as its first day, in a format that begins with
 // the year or in ISO 8601.
 //
 // Rule: docs/api.md, "Months, quarters and weeks".
 func parsePeriod(format, s string) (first time.Time, ok bool) {
 	for _, f := range []string{format, "%Y-Q%q", "%G-W%V"} {
-		year, n := 0, 0
-		scan := strings.NewReplacer("%Y", "%4d", "%q", "%1d", "%G", "%4d", "%V", "%2d").Replace(f)
-		if found, _ := fmt.Sscanf(s, scan, &year, &n); found != 2 {
+		quarter, week := strings.Contains(f, "%q"), strings.Contains(f, "%V")
+		if !quarter && !week || f != format && !strings.ContainsAny(s, "QW") {
 			continue
 		}
-		if strings.Contains(f, "%q") {
+		year, n := 0, 0
+		if found, _ := fmt.Sscanf(s, periodFormat.Replace(f), &year, &n); found != 2 {
+			continue
+		}
+		if quarter {
 			return time.Date(year, time.Month(1+3*(n-1)), 1, 0, 0, 0, 0, time.UTC), true
 		}
-		if strings.Contains(f, "%V") {
-			day := time.Date(year-1, 12, 20, 0, 0, 0, 0, time.UTC)
-			for y, w := day.ISOWeek(); y != year || w != n; y, w = day.ISOWeek() {
-				day = day.AddDate(0, 0, 1)
-			}
-			return day, true
+		day := time.Date(year-1, 12, 20, 0, 0, 0, 0, time.UTC)
+		for y, w := day.ISOWeek(); y != year || w != n; y, w = day.ISOWeek() {
+			day = day.AddDate(0, 0, 1)
 		}
+		return day, true
 	}
 	return first, false
 }

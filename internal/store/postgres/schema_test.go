@@ -51,8 +51,8 @@ func TestUpgrade_inUse(t *testing.T) {
 	old, err := postgres.Open(t.Context(), address, postgres.Options{})
 	must.NoError(t, err)
 	must.NoError(t, old.Migrate(t.Context()))
-	_, err = openSchema(t, address, nextSchema(t, 7), postgres.Options{})
-	wantError(t, err, herb.CodeRejected, "from schema version 6 to 7", "process ", "with schema version 6", "stop them")
+	_, err = openSchema(t, address, nextSchema(t, 8), postgres.Options{})
+	wantError(t, err, herb.CodeRejected, "from schema version 7 to 8", "process ", "with schema version 7", "stop them")
 	_, err = old.Keys(t.Context())
 	must.NoError(t, err)
 
@@ -60,7 +60,7 @@ func TestUpgrade_inUse(t *testing.T) {
 	_, err = openSchema(t, address, nextSchema(t, 1),
 		postgres.Options{Upgraded: func(from, to int) { upgrades = append(upgrades, from, to) }})
 	must.NoError(t, err)
-	if len(upgrades) != 2 || upgrades[0] != 6 || upgrades[1] != 7 {
+	if len(upgrades) != 2 || upgrades[0] != 7 || upgrades[1] != 8 {
 		t.Errorf("reported upgrades %v", upgrades)
 	}
 	must.NoError(t, old.AddKey(t.Context(), herb.Key{ID: "ann"}))
@@ -86,12 +86,12 @@ func TestUpgrade_ended(t *testing.T) {
 			must.NoError(t, err)
 			must.NoError(t, old.Migrate(t.Context()))
 			end(t, address, old)
-			_, err = openSchema(t, address, nextSchema(t, 7), postgres.Options{})
+			_, err = openSchema(t, address, nextSchema(t, 8), postgres.Options{})
 			must.NoError(t, err)
 			late, err := postgres.Open(t.Context(), address, postgres.Options{})
 			must.NoError(t, err)
 			must.CloseAfter(t, late)
-			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 7", "up to 6",
+			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 8", "up to 7",
 				"use a newer herbarium")
 		})
 	}
@@ -106,11 +106,11 @@ func TestUpgrade_noticed(t *testing.T) {
 	must.NoError(t, err)
 	old, err := openSchema(t, address, schema, postgres.Options{}) // renews its registration in short intervals
 	must.NoError(t, err)
-	run(t, address, "UPDATE schema_version SET version = 7, needs = 7")
+	run(t, address, "UPDATE schema_version SET version = 8, needs = 8")
 	for err == nil {
 		_, err = old.Keys(t.Context())
 	}
-	wantError(t, err, herb.CodeUnavailable, "needs a program that knows version 7")
+	wantError(t, err, herb.CodeUnavailable, "needs a program that knows version 8")
 }
 
 // TestKeepSchema opens databases that must not be changed.
@@ -122,8 +122,8 @@ func TestKeepSchema(t *testing.T) {
 	wantError(t, err, herb.CodeInvalid, "the database is empty; 'herbarium serve'")
 	open(t, address, postgres.Options{})
 	_, err = openSchema(t, address, nextSchema(t, 1), keep)
-	wantError(t, err, herb.CodeInvalid, "schema version 6 and this program uses version 7", "'herbarium serve'")
-	if i, err := postgres.Inspect(t.Context(), address); err != nil || i.Version != 6 {
+	wantError(t, err, herb.CodeInvalid, "schema version 7 and this program uses version 8", "'herbarium serve'")
+	if i, err := postgres.Inspect(t.Context(), address); err != nil || i.Version != 7 {
 		t.Errorf("afterwards: %+v, %v", i, err)
 	}
 }

@@ -56,7 +56,7 @@ func TestUpgrade_inUse(t *testing.T) {
 	}
 	breaking := nextSchema(t, n+1)
 	_, err = openSchema(t, path, breaking, Options{})
-	wantError(t, err, herb.CodeRejected, "from schema version 6 to 7", "with schema version 6 uses "+path, "stop them")
+	wantError(t, err, herb.CodeRejected, "from schema version 7 to 8", "with schema version 7 uses "+path, "stop them")
 	if _, err := old.Keys(t.Context()); err != nil {
 		t.Errorf("the old program afterwards: %v", err)
 	}
@@ -97,13 +97,13 @@ func TestUpgrade_incompatible(t *testing.T) {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openSchema(t, path, nextSchema(t, 7), Options{})
+	s, err := openSchema(t, path, nextSchema(t, 8), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	must.CloseAfter(t, s)
 	_, err = Open(t.Context(), path, Options{})
-	wantError(t, err, herb.CodeInvalid, "schema version 7", "up to 6", "use a newer herbarium")
+	wantError(t, err, herb.CodeInvalid, "schema version 8", "up to 7", "use a newer herbarium")
 }
 
 // TestKeepSchema opens databases that must not be changed.
@@ -120,8 +120,8 @@ func TestKeepSchema(t *testing.T) {
 	}
 	must.CloseAfter(t, old)
 	_, err = openSchema(t, path, nextSchema(t, 1), keep)
-	wantError(t, err, herb.CodeInvalid, "schema version 6 and this program uses version 7", "'herbarium serve'")
-	if have, err := readSchema(t.Context(), old.reader); err != nil || have.Version != 6 {
+	wantError(t, err, herb.CodeInvalid, "schema version 7 and this program uses version 8", "'herbarium serve'")
+	if have, err := readSchema(t.Context(), old.reader); err != nil || have.Version != 7 {
 		t.Errorf("afterwards: %+v, %v", have, err)
 	}
 }

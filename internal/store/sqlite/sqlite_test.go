@@ -111,7 +111,7 @@ func TestOpen_newer(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := openAndClose(t, path)
-	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 6") {
+	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 7") {
 		t.Errorf("got %v; want both versions named", err)
 	}
 }

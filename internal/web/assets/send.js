@@ -85,6 +85,7 @@ const send = (file, progress) => new Promise((resolve, reject) => {
 });
 
 let sending = false;
+let sent = []; // URLs of the drafts of this choice of files
 // sendAll sends the files that are listed and not sent yet.
 const sendAll = async (items) => {
   if (sending) return;
@@ -101,11 +102,22 @@ const sendAll = async (items) => {
   }
   removeEventListener("beforeunload", leave);
   sending = false;
+  sent.push(...urls);
   if (items.size) {
+    await showDrafts();
     $(".retry:not([hidden])", list)?.focus();
     return;
   }
-  location.assign(list.children.length === 1 ? urls[0] : form.action);
+  const drafts = sent.map((url) => "draft=" + new URL(url).pathname.split("/").at(-1));
+  location.assign(sent.length === 1 ? sent[0] : `${form.action}-all?${drafts.join("&")}`);
+};
+
+// showDrafts shows the files that wait by now.
+const showDrafts = async () => {
+  const answer = await request(form.action).catch(() => null);
+  const now = answer && $(".drafts", answer.page);
+  $(".drafts")?.remove();
+  if (now) $("#main").append(now);
 };
 
 form.addEventListener("submit", (event) => {
@@ -116,6 +128,7 @@ form.addEventListener("submit", (event) => {
   const text = table.value;
   const files = pasted ? [new File([text], text.includes("\t") ? "pasted.tsv" : "pasted.csv")] : [...input.files];
   const items = new Map();
+  sent = [];
   list.replaceChildren();
   list.hidden = false;
   for (const file of files) {

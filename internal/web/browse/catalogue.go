@@ -54,7 +54,8 @@ type foundDataset struct {
 
 type foundRow struct {
 	tables.FoundRow
-	Href string // of the record
+	Href  string // of the record
+	Count int    // of the first matching rows that look the same
 }
 
 const datasetsPerPage = 50
@@ -225,7 +226,7 @@ func (p *cataloguePages) searchRows(w *httpapi.Page, r *http.Request, c *catalog
 // unavailable or protected meanwhile has none.
 func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref, search string) (rows []foundRow,
 	err error) {
-	const most, maxValue = 3, 4 << 10
+	const most, read, maxValue = 3, 12, 4 << 10 // shown and read rows, and bytes of a value
 	opened, err := w.OpenLive(ref)
 	if code := herb.CodeOf(err); code == herb.CodeNotFound || code == herb.CodeUnavailable {
 		return nil, nil
@@ -240,7 +241,7 @@ func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref
 	v := p.viewOf(opened, &results{})
 	defer v.results.free()
 	params := query.Params{{Name: query.ParamSearch, Value: search},
-		{Name: query.ParamPerPage, Value: strconv.Itoa(most)}}
+		{Name: query.ParamPerPage, Value: strconv.Itoa(read)}}
 	req, err := query.Parse(params.Encode(), v.Fields)
 	if err != nil {
 		return nil, err
@@ -252,7 +253,13 @@ func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref
 	for i, row := range found.rows {
 		href := state.Join(p.DatasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search},
 			{Name: state.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
-		rows = append(rows, foundRow{tables.NewFoundRow(v.columns, req.Search, row), href})
+		line := tables.NewFoundRow(v.columns, req.Search, row)
+		switch at := slices.IndexFunc(rows, func(r foundRow) bool { return r.Equal(line) }); {
+		case at >= 0:
+			rows[at].Count++
+		case len(rows) < most:
+			rows = append(rows, foundRow{line, href, 1})
+		}
 	}
 	return rows, nil
 }

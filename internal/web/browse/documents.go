@@ -28,6 +28,8 @@ type documentPage struct {
 	URL         string       // of their listing
 	Agents      string       // the address for agents; empty if they are not served
 	Rows        int          // in the listing; -1: not counted
+	Returned    string       // which of them the call returns
+	AllHref     string       // the file with all of them; empty: the call returns all
 	Operators   []query.Op
 	Columns     []columnDoc // the first ones
 	Hidden      bool        // reports and values are not shown, because the browser has no valid key
@@ -127,6 +129,11 @@ func (p *documents) api(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if page.State.Listing.Get(query.ParamPerPage) == "" {
 		call = call.Without(query.ParamPerPage)
 	}
+	req, err := query.Parse(call.Without(query.ParamVersion).Encode(), v.Fields)
+	if err != nil {
+		return err
+	}
+	page.Returned = returnedRows(req, page.Rows)
 	page.URL, page.Operators = state.Join(p.Origin(r)+site.PathAPI+v.Ref.String()+"/data", call.Encode()), query.Ops()
 	page.Programs, err = p.programs(r, v, &page)
 	if err != nil {
@@ -136,6 +143,22 @@ func (p *documents) api(w *httpapi.Page, r *http.Request, v datasetView) error {
 		page.Agents = p.Origin(r) + "/mcp"
 	}
 	return p.renderDocument(w, r, v, "api", "API", &page)
+}
+
+// returnedRows says which rows of a view a request returns. rows is their number; -1: not counted.
+func returnedRows(req *query.Request, rows int) string {
+	from, to := req.Offset(), req.Offset()+req.PerPage
+	switch {
+	case rows < 0:
+		return "up to " + herb.Plural(req.PerPage, "row", "rows")
+	case from == 0 && to >= rows:
+		return "all " + herb.Plural(rows, "row", "rows")
+	case from >= rows:
+		return "none of the " + herb.Plural(rows, "row", "rows")
+	case from == 0:
+		return "the first " + herb.Count(to) + " of the " + herb.Plural(rows, "row", "rows")
+	}
+	return "rows " + herb.Count(from+1) + " to " + herb.Count(min(to, rows)) + " of the " + herb.Count(rows)
 }
 
 // programs returns programs that read the rows of a view: as a file, or with its API call.
@@ -157,9 +180,14 @@ func (p *documents) programs(r *http.Request, v datasetView, page *documentPage)
 	if !page.Head.Mutable {
 		pinned = rows.WithValue(query.ParamVersion, v.Version)
 	}
-	file.Live = state.Join(data+string(export.CSV), rows.Encode())
-	file.Pinned = state.Join(data+string(export.CSV), pinned.Encode())
-	file.NDJSON = state.Join(data+string(export.NDJSON), pinned.Encode())
+	address := func(f export.Format, params query.Params) string {
+		return state.Join(data+string(f), params.WithValue(query.ParamTyped, "true").Encode())
+	}
+	if !strings.HasPrefix(page.Returned, "all ") {
+		page.AllHref = state.Join(p.Base+site.PathAPI+v.Ref.String()+"/data."+string(export.CSV), rows.Encode())
+	}
+	file.Live, file.Pinned = address(export.CSV, rows), address(export.CSV, pinned)
+	file.NDJSON = address(export.NDJSON, pinned)
 	if !page.Head.Mutable && rows.Without(query.ParamVersion).Encode() == "" {
 		file.Parquet = state.Join(data+"parquet", pinned.Encode())
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/versions"
@@ -19,7 +20,13 @@ import (
 type Options struct {
 	History func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first
 	// of the file that a dataset was published from, whose images pages show; "" if there is none
-	Folder func(herb.Ref) string
+	Folder  func(herb.Ref) string
+	Fetches Fetches // nil: nothing is fetched
+}
+
+// Fetches knows the states of datasets that are fetched.
+type Fetches interface {
+	States(ctx context.Context) (map[herb.Ref]fetch.State, error)
 }
 
 // Pages serves the catalogue and the pages of datasets. It is safe for concurrent use.
@@ -50,6 +57,7 @@ type datasetPages struct {
 	drafts  *drafts.Pages // what visitors may publish, and what they have just published
 	history func(context.Context, herb.Ref) ([]versions.Version, error)
 	folder  func(herb.Ref) string
+	fetches Fetches // nil: nothing is fetched
 	columns columns.Cache
 	// The first map reads them.
 	coasts func() coasts
@@ -58,7 +66,7 @@ type datasetPages struct {
 
 func New(s *site.Site, p *drafts.Pages, opts Options) *Pages {
 	shared := &datasetPages{
-		Site: s, drafts: p, history: opts.History, folder: opts.Folder,
+		Site: s, drafts: p, history: opts.History, folder: opts.Folder, fetches: opts.Fetches,
 		coasts: sync.OnceValue(func() coasts { return readCoasts(s.Files) }),
 		places: sync.OnceValue(func() []maps.Place { return readPlaces(s.Files) }),
 	}

@@ -50,7 +50,7 @@ func (p *pictures) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s 
 	}
 	origin := strings.TrimSuffix(p.Origin(r), p.Base)
 	source := sourceOf(v, origin+p.DatasetPath(v.Ref), time.Now())
-	if !v.Access.NeedsKey() && site.MatchTag(w, r, site.FileTag(v.Version, source, r.URL.RawQuery)) {
+	if !v.Access.NeedsKey() && site.MatchTag(w, r, site.FileTag(v.Version, source, site.TagOfQuery(r.URL.RawQuery))) {
 		return nil
 	}
 	answer, found, err := answerQuestion(r.Context(), v, s, q, charts.Paths{})

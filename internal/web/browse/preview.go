@@ -63,7 +63,7 @@ func (p *pictures) preview(tab string) func(*httpapi.Page, *http.Request, datase
 		h.Set("Content-Security-Policy", "default-src 'none'")
 		tag := ""
 		if v.Ref != herb.PlantsRef { // of which there are no versions
-			tag = site.FileTag(v.Version, p.Origin(r), r.URL.Path, r.URL.RawQuery)
+			tag = site.FileTag(v.Version, p.Origin(r), r.URL.Path, site.TagOfQuery(r.URL.RawQuery))
 			if site.MatchTag(w, r, tag) {
 				return nil
 			}

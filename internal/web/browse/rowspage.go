@@ -159,7 +159,8 @@ func (p *datasetPages) notModified(w *httpapi.Page, r *http.Request, v datasetVi
 	if v.Access.NeedsKey() || p.Key(r) != "" {
 		return false
 	}
-	return site.MatchTag(w, r, p.Tag(v.Version, v.Live, p.Origin(r), site.ThemeOf(r), r.URL.Path, r.URL.RawQuery))
+	return site.MatchTag(w, r, p.Tag(v.Version, v.Live, p.Origin(r), site.ThemeOf(r), r.URL.Path,
+		site.TagOfQuery(r.URL.RawQuery)))
 }
 
 // setControls sets the bar above the rows. Chips and inputs show the state as requested, so that

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
@@ -23,6 +25,9 @@ type versionsPage struct {
 	Filters  query.Params // that this page keeps
 	Hidden   bool         // no version is listed, because the browser has no valid key
 	Live     string       // the live version
+	Fetch    *fetch.State // nil: the dataset is not fetched, or the visitor may not publish it
+	// Unreachable is since when the source has failed, after a while; zero: it has not
+	Unreachable time.Time
 	// Withdrawn are the versions that nobody may read any more, newest first.
 	Withdrawn []herb.Withdrawn
 	versions  []versions.Version
@@ -61,6 +66,9 @@ func (p *versionPages) versions(w *httpapi.Page, r *http.Request, v datasetView)
 		return err
 	}
 	h.Hidden = len(history) == 0
+	if err := p.addFetch(r.Context(), &h, w.Visitor().MayPublish(v.Ref)); err != nil {
+		return err
+	}
 	var seen map[string]herb.ListedVersion
 	if !h.Head.Mutable {
 		seen, h.Withdrawn, err = p.seenVersions(r.Context(), w.Visitor(), v.Ref)
@@ -91,6 +99,23 @@ func (p *versionPages) versions(w *httpapi.Page, r *http.Request, v datasetView)
 		h.Versions = append(h.Versions, kept)
 	}
 	return p.renderDocument(w, r, v, "versions", "Versions", &h)
+}
+
+// addFetch adds the state of a dataset that is fetched.
+func (p *versionPages) addFetch(ctx context.Context, h *versionsPage, publishes bool) error {
+	if p.fetches == nil || h.Hidden || h.Head.Descriptor == nil || h.Head.Descriptor.Fetch.Address == "" {
+		return nil
+	}
+	states, err := p.fetches.States(ctx)
+	state, ok := states[h.Head.Ref]
+	if err != nil || !ok {
+		return err
+	}
+	h.Unreachable = state.Unreachable(time.Now())
+	if publishes {
+		h.Fetch = &state
+	}
+	return nil
 }
 
 // visibleHistory returns the kept versions of a dataset that the visitor may know of, newest first:

@@ -127,6 +127,41 @@ func (page *draftsPage) Publishable() bool {
 	return page.Refresh == 0 && slices.ContainsFunc(page.Drafts, func(d *draftState) bool { return d.Value != "" })
 }
 
+// discardView is the form that removes all drafts of a page.
+type discardView struct {
+	Path   string
+	Drafts []string
+}
+
+// Discarded returns the drafts that *Discard all* removes: those that are not being published.
+func (page *draftsPage) Discarded() discardView {
+	d := discardView{Path: page.Path + "/discard"}
+	for _, s := range page.Drafts {
+		if s.Draft.Publish == "" || s.Progress == nil {
+			d.Drafts = append(d.Drafts, s.ID)
+		}
+	}
+	return d
+}
+
+// discardDrafts removes the drafts that a form names.
+func (p *Pages) discardDrafts(w *httpapi.Page, r *http.Request) error {
+	if _, err := p.mayPublish(w, r, herb.Ref{}, site.PathPublish); err != nil {
+		return err
+	}
+	ids := r.PostForm[paramDraft]
+	for _, id := range ids[:min(len(ids), review.MaxDrafts)] {
+		d, err := p.opts.Drafts.Draft(r.Context(), id)
+		if err == nil && w.Visitor().MayPublish(d.Ref) {
+			err = p.opts.Drafts.Discard(r.Context(), id)
+		}
+		if err != nil && herb.CodeOf(err) != herb.CodeNotFound { // it may be gone already
+			return err
+		}
+	}
+	return site.Redirect(w, p.Base+site.PathPublish)
+}
+
 // Table returns the table of the file; empty: it has one.
 func (d *draftState) Table() string { return d.Edits.Table }
 

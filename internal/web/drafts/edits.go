@@ -18,6 +18,7 @@ const (
 	doKeep    = "keep"    // a row is a record
 	doDrop    = "drop"    // a row is not a record
 	doHeader  = "header"  // a row has the names of the columns; 0: none has
+	doJoin    = "join"    // a row has names of the columns, too, or no longer
 	doHide    = "hide"    // a column is not published
 	doShow    = "show"    // a column is published
 	doMissing = "missing" // the values that prevent the type of a column are missing values
@@ -181,6 +182,10 @@ func doEdit(r *review.Review, e *review.Edits, do string) error {
 	case doDrop:
 		e.Drop, e.Keep = toggleRow(n, e.Drop, e.Keep)
 		return nil
+	case doJoin:
+		rows := toggleHeader(r, *e, n)
+		e.HeaderRows = &rows
+		return nil
 	case doHeader:
 		rows := []int{}
 		if n > 0 {
@@ -261,6 +266,31 @@ func toggleRow(n int, list, opposite []int) (_, _ []int) {
 		slices.Sort(list)
 	}
 	return list, opposite
+}
+
+// toggleHeader returns the rows that name the columns, with or without one of them.
+func toggleHeader(r *review.Review, e review.Edits, n int) (rows []int) {
+	if e.HeaderRows != nil {
+		rows = slices.Clone(*e.HeaderRows)
+	} else {
+		rows = headerRows(r.Rows)
+	}
+	if i := slices.Index(rows, n); i >= 0 {
+		return slices.Delete(rows, i, i+1)
+	}
+	rows = append(rows, n)
+	slices.Sort(rows)
+	return rows
+}
+
+// headerRows returns the numbers of the rows with the names of the columns.
+func headerRows(rows []review.Row) (numbers []int) {
+	for _, row := range rows {
+		if row.Kind == review.RowHeader && row.Number > 0 && !isEmptyRow(row) {
+			numbers = append(numbers, row.Number)
+		}
+	}
+	return numbers
 }
 
 // decideValue adds a decision to a list, or only removes the opposite one if it is there.

@@ -14,7 +14,8 @@ type fileRow struct {
 	Number, Count int
 	Label         string // what the row is; empty: a record
 	Do, Hint      string // edit that the label offers, and what it does; empty: none
-	Header        string // edit that makes it the header; empty: none
+	Header        string // edit that makes it the header, or a part of it; empty: none
+	Joins         bool   // it would be a part
 	Text          string // of a row that is left out
 	Values        []fileCell
 }
@@ -34,6 +35,9 @@ func (page *reviewPage) newRow(row review.Row) fileRow {
 		r.Class, r.Label = "header", "header"
 		if row.Number > 0 {
 			r.Do, r.Hint = action(doHeader, 0), "the file has no header"
+			if len(headerRows(page.Rows)) > 1 {
+				r.Do, r.Hint = action(doJoin, row.Number), "this row has no names of columns"
+			}
 		}
 	case review.RowLeftOut:
 		r.Class, r.Label, r.Text = "left-out", "left out", plainRow(row.Text)
@@ -57,6 +61,9 @@ func (page *reviewPage) newRow(row review.Row) fileRow {
 		if row.Number > 0 {
 			r.Label, r.Do, r.Hint = "leave out", action(doDrop, row.Number), "leave this row out"
 			r.Header = action(doHeader, row.Number)
+			if page.joinsHeader(row.Number) {
+				r.Header, r.Joins = action(doJoin, row.Number), true
+			}
 		}
 		if row.Edited {
 			r.Class, r.Label = "kept", "kept by you"
@@ -88,6 +95,13 @@ func (page *reviewPage) header() int {
 		return 0
 	}
 	return page.Rows[i].Number
+}
+
+// joinsHeader reports whether a row follows the rows with the names of the columns, which may
+// continue in it.
+func (page *reviewPage) joinsHeader(number int) bool {
+	header := headerRows(page.Rows)
+	return len(header) > 0 && number == header[len(header)-1]+1
 }
 
 // cells returns the cells of the shown columns.

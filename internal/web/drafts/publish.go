@@ -45,7 +45,8 @@ type Publisher interface {
 
 // Drafts keeps files that wait to be published, reviews them and publishes them.
 type Drafts interface {
-	Create(ctx context.Context, ref herb.Ref, f *receive.File, actor herb.Actor) (review.Draft, error)
+	Create(ctx context.Context, ref herb.Ref, f *receive.File, edits review.Edits,
+		actor herb.Actor) (review.Draft, error)
 	Split(ctx context.Context, id string, parts []review.TablePart, actor herb.Actor) ([]review.Draft, error)
 	Drafts(ctx context.Context, owner string) ([]review.Draft, error)
 	Draft(ctx context.Context, id string) (review.Draft, error)
@@ -58,6 +59,16 @@ type Drafts interface {
 	Discard(ctx context.Context, id string) error
 }
 
+// Fetches fetches files from other servers.
+type Fetches interface {
+	// MayFetch reports whether anything may be fetched.
+	MayFetch() bool
+	// Fetch fetches a file for a draft.
+	Fetch(ctx context.Context, s herb.FetchSource) (*receive.File, error)
+	// Request makes the next fetch of a dataset due.
+	Request(ctx context.Context, ref herb.Ref) error
+}
+
 // Options are what publishing needs besides the site. Without the first four, which require
 // each other, nothing is published in the browser.
 type Options struct {
@@ -65,6 +76,7 @@ type Options struct {
 	Drafts    Drafts
 	Versions  Versions
 	Publisher Publisher
+	Fetches   Fetches // nil: nothing is fetched
 	// the kept versions of a dataset, newest first
 	History func(context.Context, herb.Ref) ([]versions.Version, error)
 }
@@ -92,20 +104,22 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	receive := page(p.receiveFiles)
 	receive.Upload = true
 	return map[string]httpapi.PageHandler{
-		"GET " + site.PathPublish:             page(p.publishForm),
-		"POST " + site.PathPublish:            receive,
-		"POST " + site.PathPublish + "-table": page(p.receiveTable),
-		"GET " + pathDrafts:                   page(p.draftsForm),
-		"POST " + pathDrafts:                  page(p.publishDrafts),
-		"GET " + draft:                        page(p.review),
-		"POST " + draft + "/tables":           page(p.splitDraft),
-		"POST " + draft:                       page(p.editDraft),
-		"GET " + draft + "/descriptor":        page(p.draftDescriptor),
-		"POST " + draft + "/discard":          page(p.discardDraft),
-		"POST " + draft + "/publish":          page(p.publishDraft),
-		"GET " + draft + "/live/{publish}":    page(p.publishState),
+		"GET " + site.PathPublish:                                      page(p.publishForm),
+		"POST " + site.PathPublish:                                     receive,
+		"POST " + site.PathPublish + "-table":                          page(p.receiveTable),
+		"GET " + pathDrafts:                                            page(p.draftsForm),
+		"POST " + pathDrafts:                                           page(p.publishDrafts),
+		"POST " + pathDrafts + "/discard":                              page(p.discardDrafts),
+		"GET " + draft:                                                 page(p.review),
+		"POST " + draft + "/tables":                                    page(p.splitDraft),
+		"POST " + draft:                                                page(p.editDraft),
+		"GET " + draft + "/descriptor":                                 page(p.draftDescriptor),
+		"POST " + draft + "/discard":                                   page(p.discardDraft),
+		"POST " + draft + "/publish":                                   page(p.publishDraft),
+		"GET " + draft + "/live/{publish}":                             page(p.publishState),
 		"POST " + site.PathDatasets + "{namespace}/{dataset}/rollback": page(p.rollback),
 		"POST " + site.PathDatasets + "{namespace}/{dataset}/labels":   page(p.changeLabels),
+		"POST " + site.PathDatasets + "{namespace}/{dataset}/fetch":    page(p.requestFetch),
 	}
 }
 
@@ -147,6 +161,8 @@ type publishPage struct {
 	Namespace  string
 	Dataset    string
 	Table      string   // pasted text
+	Link       string   // pasted address
+	MayFetch   bool     // the server fetches files
 	Namespaces []string // of datasets that the key may publish
 	Datasets   []herb.Ref
 	MaxSize    string
@@ -154,8 +170,14 @@ type publishPage struct {
 	All        string // path of the page that publishes several drafts
 }
 
-// NamePattern returns the pattern of the inputs of names.
-func (*publishPage) NamePattern() string { return herb.NamePattern() }
+// Discarded returns the drafts that *Discard all* removes.
+func (page *publishPage) Discarded() discardView {
+	d := discardView{Path: page.All + "/discard"}
+	for _, link := range page.Drafts {
+		d.Drafts = append(d.Drafts, link.ID)
+	}
+	return d
+}
 
 type draftLink struct {
 	review.Draft
@@ -167,6 +189,8 @@ const (
 	FieldNamespace = "namespace"
 	FieldDataset   = "dataset"
 	fieldTable     = "table"
+	fieldLink      = "link"
+	fieldRefresh   = "refresh"
 )
 
 // publishForm serves the page to choose a file. The parameters may name the dataset.
@@ -187,8 +211,10 @@ func (p *Pages) renderPublish(w *httpapi.Page, r *http.Request, fields url.Value
 	page := publishPage{
 		Head: publishHead{Step: 1}, Path: p.Base + site.PathPublish, Namespace: fields.Get(FieldNamespace),
 		Dataset: fields.Get(FieldDataset),
-		Table:   fields.Get(fieldTable), MaxSize: herb.FormatBytes(p.opts.Files.MaxSize()), All: p.Base + pathDrafts,
+		Table:   fields.Get(fieldTable), Link: fields.Get(fieldLink),
+		MaxSize: herb.FormatBytes(p.opts.Files.MaxSize()), All: p.Base + pathDrafts,
 	}
+	page.MayFetch = p.opts.Fetches != nil && p.opts.Fetches.MayFetch()
 	var err error
 	if rejection != nil {
 		if herb.CodeOf(rejection) == herb.CodeInternal {
@@ -254,25 +280,41 @@ func (p *Pages) receiveFiles(w *httpapi.Page, r *http.Request) error {
 		return err
 	}
 	var drafts []review.Draft
+	var rejected []string // files, and why they are not drafts
+	var first error       // why the first of them is not
 	fields, err := w.ReceiveFiles(func(fields url.Values, name string, content io.Reader) error {
-		if len(drafts) > 0 && fields.Get(FieldDataset) != "" {
+		if len(drafts)+len(rejected) > 0 && fields.Get(FieldDataset) != "" {
 			return herb.Invalidf("each of several files becomes a dataset that is named after the file; leave " +
 				"Dataset empty, or send one file")
 		}
 		d, err := p.createDraft(w, r, fields, name, content)
-		drafts = append(drafts, d)
-		return err
+		switch herb.CodeOf(err) {
+		case herb.CodeUnreadable: // the message names the file
+			rejected = append(rejected, herb.MessageOf(err))
+		case herb.CodeInvalid, herb.CodeRejected:
+			rejected = append(rejected, name+": "+herb.MessageOf(err))
+		default:
+			if err == nil {
+				drafts = append(drafts, d)
+			}
+			return err
+		}
+		first = cmp.Or(first, err)
+		return nil // other files may become drafts
 	})
+	if err == nil && first != nil {
+		err = first
+		if len(drafts)+len(rejected) > 1 {
+			err = herb.Errorf(herb.CodeOf(first), "%s", strings.Join(rejected, "\n"))
+		}
+	}
 	if err == nil && len(drafts) == 0 {
 		return p.receiveText(w, r, fields)
 	}
 	if err != nil {
 		return p.renderPublish(w, r, fields, err)
 	}
-	if len(drafts) > 1 {
-		return site.Redirect(w, p.Base+site.PathPublish)
-	}
-	return site.Redirect(w, p.draftPath(drafts[0].ID))
+	return p.redirectDrafts(w, drafts)
 }
 
 // createDraft receives a file for the dataset that the form names, or that is named after the file.
@@ -291,7 +333,91 @@ func (p *Pages) createDraft(w *httpapi.Page, r *http.Request, fields url.Values,
 	if err != nil {
 		return d, err
 	}
-	return p.opts.Drafts.Create(r.Context(), ref, f, actor)
+	return p.keepReadable(r.Context(), ref, f, review.Edits{}, actor)
+}
+
+// fetchDraft fetches the file at an address for the dataset that the form names, or that is named
+// after the file.
+func (p *Pages) fetchDraft(w *httpapi.Page, r *http.Request, fields url.Values, link string) (d review.Draft,
+	err error) {
+	ref, err := review.NameDataset(strings.TrimSpace(fields.Get(FieldNamespace)),
+		strings.TrimSpace(fields.Get(FieldDataset)), herb.FetchFile(link))
+	if err != nil {
+		return d, err
+	}
+	actor, err := w.MayPublish(ref)
+	if err != nil {
+		return d, err
+	}
+	refresh, err := herb.ParseRefresh(cmp.Or(fields.Get(fieldRefresh), string(herb.RefreshManual)))
+	if err != nil {
+		return d, err
+	}
+	f, err := p.opts.Fetches.Fetch(r.Context(), herb.FetchSource{Address: link, Refresh: refresh})
+	if err != nil {
+		return d, err
+	}
+	return p.keepReadable(r.Context(), ref, f, review.Edits{Link: link, Refresh: string(refresh)}, actor)
+}
+
+// requestFetch makes the next fetch of a dataset due.
+func (p *Pages) requestFetch(w *httpapi.Page, r *http.Request) error {
+	ref, _, err := authorizeForm(w, r)
+	if err != nil {
+		return err
+	}
+	if p.opts.Fetches == nil {
+		return herb.Errorf(herb.CodeRejected, "this server fetches nothing")
+	}
+	if err := p.opts.Fetches.Request(r.Context(), ref); err != nil {
+		return err
+	}
+	return site.Redirect(w, p.DatasetPath(ref)+"/versions")
+}
+
+// keepReadable keeps a file as a draft, unless it could only be discarded.
+func (p *Pages) keepReadable(ctx context.Context, ref herb.Ref, f *receive.File, edits review.Edits,
+	actor herb.Actor) (review.Draft, error) {
+	d, err := p.opts.Drafts.Create(ctx, ref, f, edits, actor)
+	if err != nil {
+		return d, err
+	}
+	return d, p.rejectUnreadable(ctx, d)
+}
+
+// How long a new draft is read before it is shown: until it is known whether a small file can be
+// read. Files of unknown formats are recognized by their first bytes.
+const (
+	smallFile     = 4 << 20
+	smallFileWait = 5 * time.Second
+)
+
+// rejectUnreadable removes a new draft that could only be discarded, and returns why.
+func (p *Pages) rejectUnreadable(ctx context.Context, d review.Draft) error {
+	wait := reviewWait
+	if d.Size <= smallFile {
+		wait = smallFileWait
+	}
+	found, err := p.opts.Drafts.Review(ctx, d.ID, wait)
+	if err != nil || !found.IsUnreadable() {
+		return nil // the review tells
+	}
+	if err := p.opts.Drafts.Discard(ctx, d.ID); err != nil {
+		return err
+	}
+	return herb.Errorf(herb.CodeUnreadable, "%s", found.Error)
+}
+
+// redirectDrafts redirects to the review of a draft, or to the page with several.
+func (p *Pages) redirectDrafts(w *httpapi.Page, drafts []review.Draft) error {
+	if len(drafts) == 1 {
+		return site.Redirect(w, p.draftPath(drafts[0].ID))
+	}
+	ids := url.Values{}
+	for _, d := range drafts {
+		ids.Add(paramDraft, d.ID)
+	}
+	return site.Redirect(w, p.Base+pathDrafts+"?"+ids.Encode())
 }
 
 // receiveTable receives a table that was pasted into a form.
@@ -311,7 +437,10 @@ func (p *Pages) receiveText(w *httpapi.Page, r *http.Request, fields url.Values)
 	}
 	var d review.Draft
 	var err error
+	link := strings.TrimSpace(fields.Get(fieldLink))
 	switch {
+	case link != "" && p.opts.Fetches != nil:
+		d, err = p.fetchDraft(w, r, fields, link)
 	case strings.TrimSpace(table) == "":
 		err = herb.Invalidf("choose a file, or paste a table")
 	case strings.TrimSpace(fields.Get(FieldDataset)) == "":

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -99,8 +100,12 @@ func asSentence(s string) string {
 	return capitalize(s) + "."
 }
 
-// capitalize returns a message with a capital letter.
+// capitalize returns a message with a capital letter, unless it begins with a name, such as that of
+// a file.
 func capitalize(s string) string {
+	if word, _, _ := strings.Cut(s, " "); strings.ContainsAny(word, ".:/_") {
+		return s
+	}
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:]
 }

@@ -18,6 +18,7 @@ type reviewColumn struct {
 	Types    []typeChoice
 	Question string // that the first remedies answer; empty: none
 	Remedies []remedy
+	Width    int // in pixels
 }
 
 // Hidden reports whether the column is not published.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
@@ -43,9 +45,14 @@ func encodingChoices(r *review.Review) (all []encodingChoice) {
 		c := encodingChoice{Value: e.Encoding, Selected: strings.EqualFold(e.Encoding, r.Encoding)}
 		var words []string
 		for _, word := range e.Words[:min(len(e.Words), most)] {
-			words = append(words, format.PlainText(word))
+			if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+				words = append(words, format.PlainText(word))
+			}
 		}
-		c.Label = e.Encoding + ": " + strings.Join(words, ", ")
+		c.Label = e.Encoding
+		if len(words) > 0 {
+			c.Label += ": " + strings.Join(words, ", ")
+		}
 		if c.Selected && edited == "" {
 			c.Value = "" // it stays detected
 		}
@@ -110,8 +117,24 @@ func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 	for _, row := range r.Rows {
 		page.FileRows = append(page.FileRows, page.newRow(row))
 	}
+	page.setWidths()
 	page.Consents = groupByConsent(r)
 	return page
+}
+
+// setWidths sets the widths of the shown columns by their names and the values of the shown rows.
+func (page *reviewPage) setWidths() {
+	const least, most, character, letter, space, button = 132, 340, 7, 8, 22, 70 // pixels; letters of names are bold
+	for k := range page.Shown {
+		c := &page.Shown[k]
+		c.Width = max(least, button+letter*utf8.RuneCountInString(c.Field))
+		for _, row := range page.FileRows {
+			if k < len(row.Values) {
+				c.Width = max(c.Width, space+character*utf8.RuneCountInString(row.Values[k].Text))
+			}
+		}
+		c.Width = min(c.Width, most)
+	}
 }
 
 // paramColumn is the parameter for the position of the first column that a review shows.
@@ -165,7 +188,22 @@ func (page *reviewPage) MustChoose() bool {
 }
 
 // Width returns the least width of the table of rows in pixels.
-func (page *reviewPage) Width() int { return 196 + 148*len(page.Shown) }
+func (page *reviewPage) Width() int {
+	width := page.NumberWidth()
+	for _, c := range page.Shown {
+		width += c.Width
+	}
+	return width
+}
+
+// NumberWidth returns the width of the column with the numbers of rows, in which rows that are not
+// records have labels.
+func (page *reviewPage) NumberWidth() int {
+	if slices.ContainsFunc(page.FileRows, func(r fileRow) bool { return r.Label != "" && r.Count == 0 }) {
+		return 196
+	}
+	return 130
+}
 
 // Licenses returns the identifiers of the usual licenses of data.
 func (page *reviewPage) Licenses() []string {
@@ -213,19 +251,33 @@ func (page *reviewPage) BlamesColumn() bool {
 	return slices.ContainsFunc(page.Shown, func(c reviewColumn) bool { return c.Error != "" })
 }
 
-// Summary says what becomes of the rows of the file that are not records.
+// Summary says what becomes of the values of the file, and how much of it is not published.
 func (page *reviewPage) Summary() string {
-	words := "Every other cell of the file is listed byte for byte."
-	if page.LeftOut == 0 {
-		words = "Every cell of the file is listed byte for byte."
-	} else {
-		words += " " + herb.Plural(page.LeftOut, "row is", "rows are") + " left out"
-		if page.Unit != "" {
-			words += "; click the label of a row to keep it"
+	words, hidden := "Values are published as they are written in the file.", 0
+	for _, c := range page.Columns {
+		if c.Field == "" {
+			hidden++
 		}
-		words += "."
 	}
-	return words
+	var out []string
+	if page.LeftOut > 0 {
+		out = append(out, herb.Plural(page.LeftOut, "row", "rows"))
+	}
+	if hidden > 0 {
+		out = append(out, herb.Plural(hidden, "column", "columns"))
+	}
+	if len(out) == 0 {
+		return words
+	}
+	verb := " is"
+	if page.LeftOut+hidden > 1 {
+		verb = " are"
+	}
+	words += " " + strings.Join(out, " and ") + verb + " left out"
+	if page.LeftOut > 0 && page.Unit != "" {
+		words += "; click the label of a row to keep it"
+	}
+	return words + "."
 }
 
 // draftPath returns the path of the review of a draft.

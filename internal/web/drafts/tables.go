@@ -10,12 +10,12 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/publish/review"
-	"herbarium/internal/web/site"
 )
 
 const (
 	paramTables = "tables" // the page of a draft shows the choice of tables
 	fieldAsked  = "of-0"   // of the form of the choice: its first table
+	doSelectAll = "all"    // a button of the form: all tables are selected
 )
 
 // tableChoice is a table of a file, with the name of the dataset that it would become.
@@ -36,9 +36,6 @@ func (page *reviewPage) chooseTables(form url.Values) {
 		page.choice = form
 	}
 }
-
-// NamePattern returns the pattern of the inputs of names.
-func (*reviewPage) NamePattern() string { return herb.NamePattern() }
 
 // TableChoices returns the tables of the file.
 func (page *reviewPage) TableChoices() (all []tableChoice) {
@@ -63,6 +60,12 @@ func (p *Pages) splitDraft(w *httpapi.Page, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if r.PostForm.Get("do") == doSelectAll {
+		for i := 0; r.PostForm.Has("of-" + strconv.Itoa(i)); i++ {
+			r.PostForm.Add("table", r.PostForm.Get("of-"+strconv.Itoa(i)))
+		}
+		return p.renderReview(w, r, d.ID, nil)
+	}
 	found, err := p.opts.Drafts.Review(r.Context(), d.ID, reviewWait)
 	if err != nil {
 		return err
@@ -80,14 +83,7 @@ func (p *Pages) splitDraft(w *httpapi.Page, r *http.Request) error {
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
-	if len(drafts) == 1 {
-		return site.Redirect(w, p.draftPath(drafts[0].ID))
-	}
-	ids := url.Values{}
-	for _, d := range drafts {
-		ids.Add(paramDraft, d.ID)
-	}
-	return site.Redirect(w, p.Base+pathDrafts+"?"+ids.Encode())
+	return p.redirectDrafts(w, drafts)
 }
 
 // chosenTables returns the tables that a form selects. Inputs have the number of a table, and the

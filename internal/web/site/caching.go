@@ -2,8 +2,10 @@ package site
 
 import (
 	"net/http"
+	"time"
 
 	"herbarium/internal/etag"
+	"herbarium/internal/query"
 )
 
 // Tag returns the entity tag of a page that depends on parts besides the templates and assets.
@@ -11,9 +13,18 @@ func (p *Site) Tag(parts ...string) string {
 	return etag.New(p.Opts.Version, append([]string{p.assets().folder}, parts...)...)
 }
 
+// TagOfQuery returns a raw query string as a part of an entity tag: with the time if its filters
+// may move with it.
+func TagOfQuery(raw string) string {
+	if !query.Split(raw).MayMove() {
+		return raw
+	}
+	return raw + " " + time.Now().UTC().Truncate(query.MovingInterval).String()
+}
+
 // fileRepresentation is incremented when a release changes the bytes of pictures or documents about
 // unchanged versions, so that clients fetch them again.
-const fileRepresentation = "1"
+const fileRepresentation = "2"
 
 // FileTag returns the entity tag of a picture or a document that parts determine. Unlike those of
 // pages, which name the assets of the program, it does not depend on the release.

@@ -22,8 +22,9 @@ func (p *Site) parseTemplates() map[string]*template.Template {
 	funcs := template.FuncMap{
 		"asset": p.assets().path, "modules": sync.OnceValue(func() []string { return p.assets().modules("app.js") }),
 		"cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name),
-		"version": constant(p.Opts.Version),
-		"age":     func(t time.Time) string { return format.Age(time.Now(), t) }, "picturefont": p.pictureFont(),
+		"version":   constant(p.Opts.Version),
+		"freshness": func(d *herb.Dataset) herb.Freshness { return d.FreshnessAt(time.Now()) },
+		"age":       func(t time.Time) string { return format.Age(time.Now(), t) }, "picturefont": p.pictureFont(),
 		"chartcolors": func() template.CSS { return template.CSS(plot.FileStyle()) }, "clip": herb.Clip,
 		"darkchartcolors": func() template.CSS { return template.CSS(plot.DarkFileStyle()) }, "count": herb.Count,
 		"exact": format.EscapeExact, "bytes": herb.FormatBytes, "minus": func(a, b int) int { return a - b },

@@ -17,7 +17,7 @@ import (
 
 // Term converts a condition of a query on the field to a term that package plan evaluates.
 func (c *Column) Term(st *guard.Steps, cond query.Condition) plan.Term {
-	t := plan.Term{Exclude: cond.Op == query.OpNe}
+	t := plan.Term{Exclude: cond.Op.Excludes()}
 	if cond.Op == query.OpPrefix && c.Field.Type == herb.TypeNumber {
 		t.Condition = c.numberPrefixes(st, cond.Values)
 		return t
@@ -37,7 +37,8 @@ func (c *Column) Term(st *guard.Steps, cond query.Condition) plan.Term {
 	return t
 }
 
-// operand returns the condition that a value matches one operand. OpNe is treated as OpEq.
+// operand returns the condition that a value matches one operand. Operators that exclude are
+// treated as those that do not.
 func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Condition {
 	name := c.Field.Name + " " + string(op) + " " + o.Text
 	equality := op.IsEquality()
@@ -45,6 +46,7 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	switch {
 	case equality && missing >= 0:
 		return c.missingRanks(missing).named(name)
+	case equality && op.IgnoresCase(): // a range of keys
 	case c.Field.Type == herb.TypeList && equality && op != query.OpWhole:
 		if position, ok := c.findElement(o.Text); ok {
 			return plan.StoredCondition{EncodedSet: c.postingsAt(position), Name: name}
@@ -74,8 +76,8 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 const maxKey = "\xff\xff\xff\xff\xff"
 
 // keyRange returns the range [from, to) of the sort keys that match an operand of an operator other
-// than equality. A bound excludes or includes the key of the operand by an additional zero byte: no
-// string is between a key and the key with a zero byte.
+// than exact equality. A bound excludes or includes the key of the operand by an additional zero
+// byte: no string is between a key and the key with a zero byte.
 func keyRange(op query.Op, o query.Operand) (from, to string) {
 	switch op {
 	case query.OpGt:
@@ -86,6 +88,8 @@ func keyRange(op query.Op, o query.Operand) (from, to string) {
 		return "", o.Key
 	case query.OpLte:
 		return "", o.Key + "\x00"
+	case query.OpIEq, query.OpINe: // two zero bytes follow the primary key
+		return o.Key + "\x00", o.Key + "\x01"
 	case query.OpPrefix:
 		if to, ok := text.KeyAfterPrefix(o.Key); ok {
 			return o.Key, to
@@ -99,13 +103,14 @@ func keyRange(op query.Op, o query.Operand) (from, to string) {
 // query on its field. OpMatch needs an index.
 func Meets(f *herb.Field, value string, cond query.Condition) bool {
 	key, _ := NewSortKey(f, value)
-	return (cond.Op != query.OpNe) == slices.ContainsFunc(cond.Values, func(o query.Operand) bool {
+	return !cond.Op.Excludes() == slices.ContainsFunc(cond.Values, func(o query.Operand) bool {
 		equality, missing := cond.Op.IsEquality(), text.MissingPosition(f, o.Text)
 		switch {
 		case key.Missing > 0 || equality && missing >= 0:
 			return equality && missing+1 == key.Missing
 		case o.Day:
 			return strings.HasPrefix(key.Key, o.Key)
+		case equality && cond.Op.IgnoresCase(): // a range of keys
 		case equality && EqualByKey(f.Type):
 			return key.Key == o.Key
 		case equality:

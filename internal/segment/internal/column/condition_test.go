@@ -69,3 +69,39 @@ func TestColumn_elementRange(t *testing.T) {
 		}
 	}
 }
+
+// TestColumn_rankRange tests each record for a number in a range that begins or ends at a value of
+// the column, beside it, or outside of all, and adds those in it to a set.
+func TestColumn_rankRange(t *testing.T) {
+	t.Parallel()
+	const n = 1000
+	fields := []herb.Field{{Name: "price", Type: herb.TypeNumber, Filterable: true}}
+	price := func(record int) int { return record * 7 % 50 * 2 }
+	columns, pool := openColumns(t, fields, func(i int) herb.Record { return herb.Record{fmt.Sprint(price(i))} }, n)
+	for _, operand := range []int{-1, 0, 1, 48, 49, 98, 99} {
+		for op, inRange := range map[string]func(int) bool{
+			"[lt]":  func(v int) bool { return v < operand },
+			"[lte]": func(v int) bool { return v <= operand },
+			"[gt]":  func(v int) bool { return v > operand },
+			"[gte]": func(v int) bool { return v >= operand },
+			"":      func(v int) bool { return v == operand },
+		} {
+			q, err := query.Parse(fmt.Sprintf("price%s=%d", op, operand), fields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, b := guard.NewSteps(t.Context()), bitmap.NewBuilder(pool)
+			condition := columns[0].Term(st, q.Conditions[0])
+			condition.Fill(st, b)
+			filled := b.Set(st)
+			for record := range uint32(n) {
+				want := inRange(price(int(record)))
+				if got := condition.Contains(record); got != want || filled.Has(record) != want {
+					t.Fatalf("price%s=%d: record %d: %t, in the set: %t, want %t", op, operand, record, got,
+						filled.Has(record), want)
+				}
+			}
+			filled.Release()
+		}
+	}
+}

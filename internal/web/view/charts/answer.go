@@ -68,7 +68,7 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, paths Paths) *Answer {
 		}
 		return out
 	}
-	if len(q.By) == 2 || a.Groups.Groups > len(out.Rows) {
+	if !q.isWide() && (len(q.By) == 2 || a.Groups.Groups > len(out.Rows)) {
 		out.AllValues = questionHref(s, q.with(func(q *Question) { q.Kind, q.Series, q.Split = kindTable, nil, 0 }))
 	}
 	if description := b.describe(out.data); description != "" {

@@ -17,10 +17,13 @@ func (q *Question) Call(s *state.State, found Aggregates) query.Params {
 	for _, b := range q.By {
 		ps = ps.WithValue(query.ParamBy, b.Name)
 	}
-	ps = ps.WithValue(query.ParamMeasure, q.Measure.Name)
+	for _, m := range q.measures() {
+		ps = ps.WithValue(query.ParamMeasure, m.Name)
+	}
 	rest := query.Params(nil).WithValue(query.ParamZone, q.Zone).WithValue(query.ParamVersion, s.Version)
 	switch {
-	case len(q.By) == 1:
+	case q.isWide() && len(q.By) == 1:
+	case len(q.By) == 1 || q.isWide():
 		r := q.GroupsRequest(found.Filled)
 		if !q.By[0].HasIntervals() {
 			ps = ps.WithValue(query.ParamGroupSort, q.sortName())

@@ -56,24 +56,31 @@ func (b *sentenceBuilder) measure() {
 		c.Before, c.Text = "", "Rows"
 	}
 	c.add(string(query.MeasureCount), "number of rows", m.Kind == query.MeasureCount,
-		func(q *Question) { q.Measure = countRows() })
+		func(q *Question) { q.Measure, q.Columns = countRows(), nil })
 	for _, of := range chartMeasures {
 		if next, ok := b.measureOf(of.kind, of.percent); ok {
 			value, _, _ := strings.Cut(next.Name, ":")
 			isCurrent := m.Kind == of.kind && m.Percent == of.percent
-			c.add(value, of.text, isCurrent, func(q *Question) { q.Measure = next })
+			c.add(value, of.text, isCurrent, func(q *Question) { q.measureAlike(next) })
 		}
 	}
 	b.append(c)
 	if m.Field < 0 {
 		return
 	}
-	f := Clause{Name: "field", Label: "Column of the measure", Before: " of ", Text: columns.Heading(b.fields[m.Field])}
+	f := Clause{Name: "field", Label: "Column of the measure", Before: " of ", Text: b.columnsText()}
+	current := m.Field
+	if b.isWide() {
+		current = -1
+	}
 	canMeasure := func(i int) bool {
 		_, ok := b.newMeasure(m.Kind, m.Percent, i)
 		return ok && canDraw(m.Kind, &b.fields[i])
 	}
-	b.offer(&f, m.Field, canMeasure, func(q *Question, i int) { q.Measure, _ = b.newMeasure(m.Kind, m.Percent, i) })
+	b.offer(&f, current, canMeasure, func(q *Question, i int) {
+		q.Measure, _ = b.newMeasure(m.Kind, m.Percent, i)
+		q.Columns = nil
+	})
 	b.append(f)
 	if m.Kind == query.MeasureRatio {
 		d := Clause{Name: "divisor", Label: "Divided by", Before: " to ", Text: columns.Heading(b.fields[m.Divisor])}
@@ -138,6 +145,9 @@ func (b *sentenceBuilder) newRatio(field, divisor int) query.Measure {
 // by adds the field of the groups, or of the split.
 func (b *sentenceBuilder) by(at int) {
 	by := b.By
+	if b.isWide() && at == len(by)-1 {
+		return
+	}
 	c := Clause{Name: []string{"by", "split"}[at], Label: []string{"Group by", "Split by"}[at],
 		Before: []string{" by ", ", split by "}[at]}
 	uses := func(at, i int) bool { return at < len(by) && by[at].Field == i }
@@ -285,7 +295,7 @@ func (b *sentenceBuilder) top(groups int) {
 
 // series adds how many series are shown, or which ones.
 func (b *sentenceBuilder) series(found int) {
-	if found <= 1 && len(b.Series) == 0 {
+	if found <= 1 && len(b.Series) == 0 || b.isWide() {
 		return
 	}
 	shown := b.Question.series()

@@ -48,13 +48,13 @@ func withLog(d *columns.Dataset, field int, first string) query.By {
 }
 
 // defaultGrain returns the shortest grain of which a field has few intervals. Periods are shown one
-// by one unless there are very many.
+// by one.
 func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
-	const few, most = 62, 400
+	const few = 100
 	if f.Type == herb.TypeTime {
 		return query.GrainHour
 	}
-	if period := text.PrecisionOf(f); period != text.PrecisionDay && (c == nil || c.Distinct <= most) {
+	if period := text.PrecisionOf(f); period != text.PrecisionDay {
 		return query.Grain(period)
 	}
 	if c == nil {
@@ -69,7 +69,8 @@ func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
 	for _, g := range []struct {
 		grain query.Grain
 		hours float64
-	}{{query.GrainHour, 1}, {query.GrainDay, 24}, {query.GrainMonth, 730}, {query.GrainQuarter, 2190}} {
+	}{{query.GrainHour, 1}, {query.GrainDay, 24}, {query.GrainWeek, 168}, {query.GrainMonth, 730},
+		{query.GrainQuarter, 2190}} {
 		if hours/g.hours <= few && slices.Contains(query.Grains(f), g.grain) {
 			return g.grain
 		}

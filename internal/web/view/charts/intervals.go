@@ -44,6 +44,9 @@ func parseLabel(g query.Grain, label string, zone *time.Location) (time.Time, bo
 
 // groupLabel returns the label of a group as readers write it.
 func (q *Question) groupLabel(b query.By, label string) string {
+	if q.isColumns(b) {
+		return q.columnText(label)
+	}
 	if label == "" {
 		return "empty"
 	}
@@ -158,6 +161,10 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 	switch {
 	case !b.HasIntervals():
 		return g, true
+	case q.isColumns(b):
+		g.At = float64(q.columnOf(label))
+		g.Next = g.At + 1
+		return g, true
 	case label == "":
 		return g, false
 	case b.IsCyclic():
@@ -203,7 +210,7 @@ func newLogGroup(b query.By, label string) (g plot.Group, ok bool) {
 // axis returns the axis of the intervals of a field.
 func (q *Question) axis(b query.By) (a plot.Axis) {
 	switch f := &q.fields[b.Field]; {
-	case b.IsCyclic():
+	case b.IsCyclic(), q.isColumns(b):
 		a.Whole = true
 	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration || b.Log:
 	case b.Grain != "":
@@ -258,9 +265,9 @@ func (q *Question) bounds(b query.By, label string) (from, to string) {
 		timeFormat = time.RFC3339
 	}
 	if next := b.Grain.Next(start); next.Year() <= 9999 {
-		to = next.Format(timeFormat)
+		to = text.Localize(f, next.Format(timeFormat))
 	}
-	return start.Format(timeFormat), to
+	return text.Localize(f, start.Format(timeFormat)), to
 }
 
 // filterRange returns the parameters with a range of a field, from a value up to but not including

@@ -19,7 +19,7 @@ func (q *Question) seriesLimits() (usual, most int) {
 	case kindTable:
 		return pageSeries, pageSeries
 	}
-	return 4, plot.MaxSeries
+	return max(5, len(q.Columns)), plot.MaxSeries
 }
 
 // series returns how many series the chart shows.
@@ -41,6 +41,8 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 	switch {
 	case len(q.By) == 0:
 		return nil
+	case q.isWide():
+		return q.wideKinds()
 	case len(q.By) == 1 && !q.By[0].HasIntervals():
 		return []plot.Kind{plot.Bars, kindTable}
 	case len(q.By) == 1 && q.isTime(q.By[0]):

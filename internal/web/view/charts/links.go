@@ -45,7 +45,7 @@ func questionHref(s *state.State, q *Question) string { return withQuestion(s, q
 // in the groups from one label to another. Rows without a place on the axis are in the table. The
 // link is empty if no filter selects the rows.
 func (b *answerBuilder) groupsHref(from, to string, series int) string {
-	if hasNoFilter(b.By[0], from) || series >= 0 && hasNoFilter(b.By[1], b.series[series].label) {
+	if b.hasNoFilter(b.By[0], from) || series >= 0 && b.hasNoFilter(b.By[1], b.series[series].label) {
 		return ""
 	}
 	ps := filterGroups(b.State, b.AnyPage(), b.Question, b.By[0], from, to)
@@ -65,7 +65,9 @@ func (b *answerBuilder) groupsHref(from, to string, series int) string {
 }
 
 // hasNoFilter reports whether no filter selects the rows of a group.
-func hasNoFilter(by query.By, label string) bool { return by.IsCyclic() && label != "" }
+func (q *Question) hasNoFilter(by query.By, label string) bool {
+	return q.isColumns(by) || by.IsCyclic() && label != ""
+}
 
 // divided returns the question for the rows of a single group: an interval of time is divided into
 // shorter ones, so that the chart has more than one group.
@@ -95,6 +97,9 @@ func (b *answerBuilder) toggled(label string) *Question {
 		labels = labelsOf(b.drawn(b.Aggregates))
 	}
 	usual, most := b.seriesLimits()
+	if b.isWide() {
+		return nil
+	}
 	if i := slices.Index(labels, label); i >= 0 {
 		labels = slices.Delete(labels, i, i+1)
 	} else {

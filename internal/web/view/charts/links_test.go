@@ -31,8 +31,8 @@ func TestAnswer_toggle(t *testing.T) {
 	d, records := ranks(30)
 	const base = "?_by=a&_by=b"
 	for _, tt := range []struct{ raw, click, href, series string }{
-		{"", "s01", base + "&_series=s00&_series=s02&_series=s03", "s00 s1, s02 s3, s03 s4"},
-		{"&_series=s00&_series=s02&_series=s03", "s01", base, "s00 s1, s01 s2, s02 s3, s03 s4"},
+		{"", "s01", base + "&_series=s00&_series=s02&_series=s03&_series=s04", "s00 s1, s02 s3, s03 s4, s04 s5"},
+		{"&_series=s00&_series=s02&_series=s03&_series=s04", "s01", base, "s00 s1, s01 s2, s02 s3, s03 s4, s04 s5"},
 		{"&_series=s00&_series=s02&_series=s03", "s29", base + "&_series=s00&_series=s02&_series=s03&_series=s29",
 			"s00 s1, s02 s3, s03 s4, s29 s2"},
 		{"&_series=s29", "s29", "", "s29 s1"},
@@ -76,13 +76,13 @@ func TestAnswer_toggle(t *testing.T) {
 // TestAnswer_toggleLong leaves out links that would be too long for a query.
 func TestAnswer_toggleLong(t *testing.T) {
 	t.Parallel()
-	d, records := ranks(6)
+	d, records := ranks(7)
 	for _, r := range records {
-		r[1] += strings.Repeat("x", 600)
+		r[1] += strings.Repeat("x", 450)
 	}
 	_, _, a := askOf(t, d, records, "_by=a&_by=b")
-	if a.Rows[0].Href == "" || a.Rows[5].Href != "" {
-		t.Errorf("links of %d and %d bytes", len(a.Rows[0].Href), len(a.Rows[5].Href))
+	if a.Rows[0].Href == "" || a.Rows[6].Href != "" {
+		t.Errorf("links of %d and %d bytes", len(a.Rows[0].Href), len(a.Rows[6].Href))
 	}
 }
 

@@ -20,7 +20,7 @@ func (b *answerBuilder) note() (notes []string) {
 		total += " in " + herb.Plural(b.Groups.Groups, "group", "groups")
 	}
 	all := b.All.Rows[0].Values
-	if b.isAdditive() && b.Measure.Field >= 0 && len(b.By) > 0 {
+	if b.isAdditive() && b.Measure.Field >= 0 && len(b.By) > 0 && !b.isWide() {
 		total += ", total " + b.exact(all[0])
 	}
 	notes = append(notes, total+".")
@@ -30,7 +30,7 @@ func (b *answerBuilder) note() (notes []string) {
 	if b.Measure.Kind == query.MeasureRatio {
 		notes = append(notes, "The sum of one column is divided by the sum of the other; both ignore rows without a "+
 			"value.")
-	} else if b.Measure.Field >= 0 {
+	} else if b.Measure.Field >= 0 && !b.isWide() {
 		name := columns.Heading(b.Question.fields[b.Measure.Field])
 		if filled, err := strconv.Atoi(all[1]); err == nil && filled < b.All.Total {
 			notes = append(notes, herb.Plural(b.All.Total-filled, "row", "rows")+" without a value of "+name+" "+
@@ -40,7 +40,7 @@ func (b *answerBuilder) note() (notes []string) {
 	for i, by := range b.By {
 		notes = append(notes, b.noteBy(i, by)...)
 	}
-	if len(b.By) == 2 && b.Aggregates.Series.Groups > 1 && b.Question.Kind != kindTable {
+	if len(b.By) == 2 && b.Aggregates.Series.Groups > 1 && b.Question.Kind != kindTable && !b.isWide() {
 		notes = append(notes, b.seriesNote())
 	}
 	if unknown := b.unknownSeries(); unknown != "" {

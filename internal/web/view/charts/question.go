@@ -45,6 +45,7 @@ const (
 type Question struct {
 	By      []query.By // the second one is the split
 	Measure query.Measure
+	Columns []query.Measure // of a wide question, which the measure is the first of
 	Order   order
 	Top     int
 	Split   int      // number of series; 0: the default of the kind
@@ -86,10 +87,10 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	q := &Question{
 		By: req.By, Measure: req.Measures[0], Order: orderLargest, Top: defaultTop,
 		Series: req.Labels[1], Gaps: params.Get(state.ParamGaps) == "1",
-		Zone: params.Get(query.ParamZone), req: req, data: s.Dataset, fields: s.Fields,
+		Zone: params.Get(query.ParamZone), req: req, data: s.Dataset,
 	}
-	if req.Returned > 1 {
-		return nil, herb.Invalidf("%q is given %d times; a chart shows one measure", query.ParamMeasure, req.Returned)
+	if err := q.setColumns(req.Measures[:req.Returned]); err != nil {
+		return nil, err
 	}
 	switch sort := params.Get(query.ParamGroupSort); sort {
 	case "", "-" + q.Measure.Name:
@@ -142,10 +143,14 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 
 // params returns the question as parameters, without default values.
 func (q *Question) params() (ps query.Params) {
-	for _, b := range q.By {
+	for _, b := range q.By { // the columns of a wide question have no name
 		ps = ps.WithValue(query.ParamBy, b.Name)
 	}
-	if q.Measure.Kind != query.MeasureCount || len(q.By) == 0 {
+	if q.isWide() {
+		for _, m := range q.Columns {
+			ps = ps.WithValue(query.ParamMeasure, m.Name)
+		}
+	} else if q.Measure.Kind != query.MeasureCount || len(q.By) == 0 {
 		ps = ps.WithValue(query.ParamMeasure, q.Measure.Name)
 	}
 	switch q.Order {
@@ -175,6 +180,9 @@ func (q *Question) with(change func(*Question)) *Question {
 	c := *q
 	c.By = slices.Clone(q.By)
 	change(&c)
+	if q.isWide() && c.setColumns(c.Columns) != nil { // other measures, or another split
+		c.Columns = nil
+	}
 	if !slices.ContainsFunc(c.By, q.sharesZone) {
 		c.Zone = ""
 	}

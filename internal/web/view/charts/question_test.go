@@ -119,7 +119,7 @@ func TestSentence_years(t *testing.T) {
 	t.Parallel()
 	d := openTables()["population"]
 	for raw, want := range map[string]string{
-		"":              "The mean of value by year, split by country, the 4 largest as lines",
+		"":              "The mean of value by year, split by country, the 5 largest as lines",
 		"_by=year%3A10": "Rows by year in steps of 10 as lines",
 	} {
 		if _, _, a := askOf(t, &d.Dataset, d.records, raw); a.Title != want {
@@ -181,12 +181,15 @@ func TestParseQuestion_invalid(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"_by=categry": `did you mean "category"`, "_measure=sum:category": "fields with a sum",
-		"_measure=count&_measure=sum:price": "one measure",
-		"_by=category&_sort=sum:price":      "-count, count or by1", "_by=category&_top=101": "1 to 100",
-		"_by=category&_by=page&_split=9":     "from 1 to 8",
-		"_by=date&_kind=lines":               `it must be one of: bars, table; lines need intervals, such as "_by=date:month"`,
-		"_by=price&_by=category&_kind=lines": `stacked, grouped, heat, table; lines need intervals, such as "_by=price:1"`,
-		"_by=category&_kind=pie":             "one of: bars", "_kind=pie": "one of: lines, bars",
+		"_measure=count&_measure=sum:price":                        "the same measure of two columns",
+		"_measure=sum:price&_measure=mean:id":                      "the same measure of two columns",
+		"_by=category&_by=page&_measure=sum:price&_measure=sum:id": "a chart of two fields shows one measure",
+		"_by=category&_sort=sum:price":                             "-count, count or by1",
+		"_by=category&_top=101":                                    "1 to 100",
+		"_by=category&_by=page&_split=9":                           "from 1 to 8",
+		"_by=date&_kind=lines":                                     `it must be one of: bars, table; lines need intervals, such as "_by=date:week"`,
+		"_by=price&_by=category&_kind=lines":                       `stacked, grouped, heat, table; lines need intervals, such as "_by=price:1"`,
+		"_by=category&_kind=pie":                                   "one of: bars", "_kind=pie": "one of: lines, bars",
 		"_measure=count&_kind=bars": "no groups", "_by=date:month&_kind=stacked": "one of: lines, bars",
 		"_by=date:fortnight": "valid grains", "_zone=Mars": "IANA",
 	} {
@@ -219,7 +222,7 @@ func TestAnswer_rows(t *testing.T) {
 			"?date%5Bgte%5D=2024-04-01&date%5Blt%5D=2024-07-01 /p?date%5Bempty%5D=true", "&_by=date%3Amonth",
 			"6 rows in 3 groups. 1 row without a value of date is not drawn."},
 		{"_by=price%3A10&_measure=mean%3Aprice",
-			"0 – 10 4.33333\u00a0€, 10 – 20 10.5\u00a0€, 20 – 30 20.25\u00a0€, empty –",
+			"0 – 10 4.333\u00a0€, 10 – 20 10.5\u00a0€, 20 – 30 20.25\u00a0€, empty –",
 			"?price%5Bgte%5D=0&price%5Blt%5D=10 ?price%5Bgte%5D=10&price%5Blt%5D=20 " +
 				"?price%5Bgte%5D=20&price%5Blt%5D=30 /p?price%5Bempty%5D=true",
 			"&_by=price%3A10&_measure=mean%3Aprice", ""},

@@ -67,9 +67,15 @@ func (q *Question) GroupsRequest(fill bool) *query.AggregateRequest {
 	return r
 }
 
-// SeriesRequest returns the request for the largest groups of the split.
+// SeriesRequest returns the request for the largest groups of the split: those of means with the
+// largest sums, because the mean of a few rows may be large by chance.
 func (q *Question) SeriesRequest() *query.AggregateRequest {
-	return q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, seriesRows)
+	r := q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, seriesRows)
+	if q.Measure.Kind == query.MeasureMean || q.Measure.Kind == query.MeasureMedian {
+		sum := query.Measure{Name: string(query.MeasureSum), Kind: query.MeasureSum, Field: q.Measure.Field}
+		r.Measures, r.Sort[0].Measure = append(r.Measures, sum), 1
+	}
+	return r
 }
 
 // ChosenRequest returns the request for the series that the question names.
@@ -122,6 +128,9 @@ func labelsOf(rows []query.GroupRow) (labels []string) {
 func (q *Question) Run(aggregate func(*query.AggregateRequest) (query.Aggregate, error)) (found Aggregates, err error) {
 	if q.isScatter() {
 		return q.runScatter(aggregate)
+	}
+	if q.isWide() {
+		return q.runWide(aggregate)
 	}
 	run := func(into *query.Aggregate, r *query.AggregateRequest) {
 		if err == nil {

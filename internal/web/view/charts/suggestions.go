@@ -2,7 +2,6 @@ package charts
 
 import (
 	"slices"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -36,64 +35,44 @@ func pinnedQuestions(d *columns.Dataset) (all []*Question) {
 	return all
 }
 
-// questionOf returns a chart that columns suggest as a question: the mean of a number, or the
-// number of rows. Means by time are lines; numbers of rows by two columns are a heat map.
+// questionOf returns a chart that columns suggest as a question.
 func questionOf(d *columns.Dataset, c columns.Chart) (ps query.Params) {
-	for _, i := range c.By {
-		ps = ps.WithValue(query.ParamBy, byOf(d, i).Name)
+	isPair := len(c.By) == 2 && isScatterAxis(&d.Fields[c.By[0]]) && isScatterAxis(&d.Fields[c.By[1]])
+	if isPair {
+		ps = ps.WithValue(state.ParamKind, string(plot.ScatterPlot))
 	}
-	switch {
-	case c.Measure < 0 && len(c.By) > 1:
-		return ps.WithValue(state.ParamKind, string(plot.Heat))
-	case c.Measure >= 0:
-		ps = ps.WithValue(query.ParamMeasure, string(query.MeasureMean)+":"+d.Fields[c.Measure].Name)
+	for k, i := range c.By {
+		by := byOf(d, i)
+		if isPair {
+			by = eachValue(&d.Fields[i], i)
+		}
+		if k == 0 && c.Grain != "" {
+			by = withGrain(d, i, c.Grain)
+		}
+		ps = ps.WithValue(query.ParamBy, by.Name)
 	}
-	if d.Meanings[c.By[0]].IsYear {
-		ps = ps.WithValue(state.ParamKind, string(plot.Lines))
+	for _, i := range c.Fields {
+		ps = ps.WithValue(query.ParamMeasure, string(c.Measure)+":"+d.Fields[i].Name)
 	}
 	return ps
 }
 
-// FirstLabel says in a few words what the first chart of a dataset shows, with the ends of its
-// axis. It is empty if nothing is known of the columns.
+// FirstLabel says in a few words what the first chart of a dataset shows. It is empty if nothing is
+// known of the columns.
 func FirstLabel(d *columns.Dataset) string {
-	if pinned := pinnedQuestions(d); len(pinned) > 0 {
-		const longest = 60
-		return herb.Clip(titleOf(pinned[0].sentence(Aggregates{}), "kind", "top", "series"), longest)
-	}
-	if len(d.Charts) == 0 || d.Report == nil {
+	s := &state.State{Dataset: d, Fields: d.Fields}
+	q, err := parseQuestion(s, FirstQuestion(d))
+	if err != nil || len(q.By) == 0 {
 		return ""
 	}
-	c := d.Charts[0]
-	heading := func(i int) string { return herb.Clip(format.PlainText(columns.Heading(d.Fields[i])), 24) }
-	axis := c.By[0]
-	ends := axisEnds(d, axis)
-	label := heading(axis)
-	switch {
-	case c.Measure >= 0 && len(c.By) > 1:
-		label = heading(c.Measure) + " by " + heading(c.By[1])
-	case c.Measure >= 0 && ends != "":
-		label = heading(c.Measure)
-	case c.Measure >= 0:
-		label = heading(c.Measure) + " by " + label
+	label := upperFirst(q.measureText())
+	for k, by := range q.By {
+		if !q.isColumns(by) {
+			label += []string{" by ", " and "}[k] + columns.Heading(q.fields[by.Field])
+		}
 	}
-	return strings.TrimSpace(label + " " + ends)
-}
-
-// axisEnds returns the least and the greatest value of an axis; of dates, the years.
-func axisEnds(d *columns.Dataset, i int) string {
-	f, c := &d.Fields[i], d.Meanings[i].Report
-	if !query.HasRange(f.Type) || c == nil || c.Min == "" || c.Max == "" {
-		return ""
-	}
-	column := columns.NewColumn(d, i)
-	from, to := columns.ShortOperand(&column, c.Min), columns.ShortOperand(&column, c.Max)
-	const year = 4 // digits
-	if isDate := f.Type == herb.TypeDate || f.Type == herb.TypeDateTime; isDate && len(from) > year && len(to) > year &&
-		from[:year] != to[:year] {
-		from, to = from[:year], to[:year]
-	}
-	return from + " – " + to
+	const longest = 60
+	return herb.Clip(format.PlainText(label), longest)
 }
 
 // Suggestion is a small chart of the rows of a listing that leads to a question about them.

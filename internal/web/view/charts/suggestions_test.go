@@ -137,7 +137,7 @@ func openTables() map[string]*table {
 	})
 	wide := []string{"year number"}
 	for i := range 216 {
-		wide = append(wide, strings.ReplaceAll(country(i), " ", "_")+" number")
+		wide = append(wide, fmt.Sprintf("%s_land number", code(i)))
 	}
 	add("wide", wide, 60, func(i int) herb.Record {
 		r := herb.Record{strconv.Itoa(1960 + i)}
@@ -166,18 +166,18 @@ func TestFirstQuestion_openTables(t *testing.T) {
 		first, label string
 		never        []string // parts of questions
 	}{
-		"population": {"_by=year:1&_by=country&_measure=mean:value&_kind=lines", "value by country 1960 – 2019",
+		"population": {"_by=year:1&_by=country&_measure=mean:value", "Mean of value by year and country",
 			[]string{"code"}},
-		"gdp": {"_by=year:1&_by=code&_measure=mean:gdp&_kind=lines", "gdp by code 1960 – 2019", nil},
-		"covid": {"_by=date:month&_by=location&_measure=mean:cases",
-			"cases by location 2020-01-01 – 2020-07-18", nil},
-		"stocks": {"_by=date:quarter&_measure=mean:close", "close 2020 – 2025", []string{"open"}},
-		"meteorites": {"_by=year:10&_measure=mean:mass&_kind=lines", "mass 866 – 2009",
-			[]string{"id", "reclat", "reclong"}},
-		"earthquakes": {"_by=time:month&_measure=mean:mag", "mag 2020-01-01 – 2020-11-29", []string{"place"}},
-		"survey":      {"_by=gender&_measure=mean:age", "age by gender", []string{"respondent"}},
-		"wide":        {"_by=year:1&_measure=mean:Country_of_the_AA&_kind=lines", "Country_of_the_AA 1960 – 2019", nil},
-		"salaries": {"_by=department&_measure=mean:salary", "salary by department",
+		"gdp":         {"_by=year:1&_by=code&_measure=sum:gdp", "Sum of gdp by year and code", nil},
+		"covid":       {"_by=date:day&_by=location&_measure=sum:cases", "Sum of cases by date and location", nil},
+		"stocks":      {"_by=date:week&_measure=mean:close", "Mean of close by date", []string{"open"}},
+		"meteorites":  {"_by=year:10", "Rows by year", []string{"id", "reclat", "reclong"}},
+		"earthquakes": {"_by=time:week", "Rows by time", []string{"place"}},
+		"survey":      {"_by=gender&_measure=mean:age", "Mean of age by gender", []string{"respondent"}},
+		"wide": {"_by=year:1&_measure=mean:AAX_land&_measure=mean:ABX_land&_measure=mean:ACX_land" +
+			"&_measure=mean:ADX_land&_measure=mean:AEX_land",
+			"Mean of AAX_land, ABX_land, ACX_land, ADX_land, AEX_land by …", nil},
+		"salaries": {"_by=department&_measure=mean:salary", "Mean of salary by department",
 			[]string{"postcode", "employee_id"}},
 		"rows": {"_measure=count", "", []string{"row", "id"}},
 	} {
@@ -277,12 +277,12 @@ func TestSuggestions(t *testing.T) {
 	want := []string{
 		"The mean of price by date per month | ?category=tree&_by=date%3Amonth&_measure=mean%3Aprice | " +
 			"/p/chart.svg?category=tree&_by=date%3Amonth&_measure=mean%3Aprice&_small=v1",
-		"Rows by date per month | ?category=tree&_by=date%3Amonth | " +
-			"/p/chart.svg?category=tree&_by=date%3Amonth&_small=v1",
 		"The mean of price by category | ?category=tree&_by=category&_measure=mean%3Aprice | " +
 			"/p/chart.svg?category=tree&_by=category&_measure=mean%3Aprice&_small=v1",
-		"Rows by date per month, split by category | ?category=tree&_by=date%3Amonth&_by=category&_kind=heat | " +
-			"/p/chart.svg?category=tree&_by=date%3Amonth&_by=category&_kind=heat&_small=v1",
+		"The mean of price by tags | ?category=tree&_by=tags&_measure=mean%3Aprice | " +
+			"/p/chart.svg?category=tree&_by=tags&_measure=mean%3Aprice&_small=v1",
+		"The mean of price by page | ?category=tree&_by=page&_measure=mean%3Aprice | " +
+			"/p/chart.svg?category=tree&_by=page&_measure=mean%3Aprice&_small=v1",
 		"Rows by price per value | ?category=tree&_by=price | /p/chart.svg?category=tree&_by=price&_small=v1",
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
@@ -299,7 +299,7 @@ func TestFirstQuestion_pinned(t *testing.T) {
 		[]byte(`{"resource":{"herbarium":{"charts":[{"by":"gone"},{"by":"category","measure":"sum:price"},{"by":"date:month","measure":"mean:price"}]}}}`))
 	all := columns.Read(d)
 	if got := readable(FirstQuestion(all)) + " " +
-		FirstLabel(all); got != "_by=category&_measure=sum:price The sum of price by category" {
+		FirstLabel(all); got != "_by=category&_measure=sum:price Sum of price by category" {
 		t.Errorf("the first question is %s", got)
 	}
 	s, _, a := askOf(t, d, records, "")

@@ -44,37 +44,36 @@ func (q *Question) number(value string) (n float64, ok bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// exact formats a value of the measure with all its digits.
+// exact formats a value of the measure with all its digits, but at most three decimals more than
+// the numbers that it is computed from have.
 func (q *Question) exact(value string) string {
-	if value == "" {
+	switch {
+	case value == "":
 		return "–"
-	}
-	if q.isDuration() {
+	case q.isDuration():
 		return value
-	}
-	if !q.Measure.Kind.IsComputed() {
+	case !q.Measure.Kind.IsComputed():
 		return plot.WithUnit(value, q.unit()) // may be a year
+	}
+	if q.Measure.Field >= 0 {
+		if r := q.data.Meanings[q.Measure.Field].Report; r != nil {
+			value = format.RoundDecimals(value, r.Decimals+3)
+		}
 	}
 	return plot.WithUnit(format.GroupNumber(&herb.Field{}, value), q.unit())
 }
 
-// short formats a value of the measure, rounded to what a reader compares. Sums and counts are
-// exact unless they are long.
+// short formats a value of the measure, rounded to what a reader compares: long ones are compact.
 func (q *Question) short(value string) string {
 	switch exact := q.exact(value); {
-	case value == "":
-		return exact
-	case q.isDuration():
+	case value != "" && q.isDuration():
 		return format.CompactDuration(value)
-	case q.Measure.Kind == query.MeasureMean || q.Measure.Kind == query.MeasureMedian:
-		if len(exact) > format.LongNumber {
-			exact = plot.WithUnit(format.Number(&herb.Field{}, value), q.unit())
-		}
-		fallthrough
-	default:
-		if _, ok := q.number(value); len(exact) > 2*format.LongNumber && (ok || q.Measure.Kind.IsComputed()) {
+	case len(exact) > 2*format.LongNumber:
+		if _, ok := q.number(value); ok || q.Measure.Kind.IsComputed() {
 			return plot.WithUnit(format.Compact(value), q.unit())
 		}
+		return exact
+	default:
 		return exact
 	}
 }

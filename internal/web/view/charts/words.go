@@ -55,7 +55,7 @@ func (q *Question) measureText() string {
 	if q.Measure.Kind == query.MeasureCount {
 		return "rows"
 	}
-	s := kindWord(q.Measure) + " of " + columns.Heading(q.fields[q.Measure.Field])
+	s := kindWord(q.Measure) + " of " + q.columnsText()
 	if q.Measure.Kind == query.MeasureRatio {
 		s += " to " + columns.Heading(q.fields[q.Measure.Divisor])
 	}

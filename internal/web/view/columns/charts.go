@@ -3,138 +3,338 @@ package columns
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/roles"
 	"herbarium/internal/text"
 )
 
 // Chart is a chart that the columns of a version suggest.
 type Chart struct {
-	By      []int // positions of the fields of the groups and of the split
-	Measure int   // position of the field whose mean it shows; -1: it counts rows
+	By      []int             // positions of the fields of the groups and of the split
+	Grain   query.Grain       // of the groups; empty: a usual one
+	Measure query.MeasureKind // the number of rows, a sum or a mean
+	Fields  []int             // positions of the fields that it measures; several are drawn as series
 }
 
-// MaxCharts is how many charts the columns of a version suggest.
-const MaxCharts = 5
+// The limits of the charts that columns suggest.
+const (
+	MaxCharts     = 5
+	mostColumns   = 5    // that are series
+	mostPeriods   = 2000 // of an axis of time with one row each
+	mostIntervals = 200  // of an axis of time with several
+	fewestPeriods = 4    // that are an axis of time
+	mostNames     = 30   // that are bars
+)
 
-// suggestCharts returns charts of the first column with times, of the columns with names and of
-// the number that the table is about, the best first: means say more than numbers of rows. Counts
-// of columns whose values are equally frequent are left out, because they are all the same.
+// suggestCharts returns the charts that a person would draw of a table, the best first:
+//
+//  1. the columns of a wide table that are named by periods, as a line;
+//  2. the measure over time, if there is one row per period, or per period and entity;
+//  3. the sum of an amount per interval, or the number of rows, if rows are events;
+//  4. bars of a category by the measure;
+//  5. a histogram of the measure;
+//  6. the number of rows by a category.
+//
+// The measure is the column that the table is evidently about. It is a sum if amounts add up.
 func suggestCharts(d *Dataset) (all []Chart) {
-	when, names, number := d.chartColumns()
-	var series []int
-	if when >= 0 {
-		series = d.seriesOf(when)
-	}
-	mean := func(by ...int) {
-		if number >= 0 {
-			all = append(all, Chart{by, number})
-		}
-	}
-	count := func(by ...int) {
-		if series == nil && !slices.ContainsFunc(by, d.isEven) {
-			all = append(all, Chart{by, -1})
-		}
+	numbers := d.numbers()
+	when := d.timeColumn()
+	measure, isEvident := d.measureOf(numbers)
+	if periods := d.columnsByPeriod(); when < 0 && len(periods) > 0 {
+		all = append(all, Chart{Measure: d.kindOf(periods[0], true), Fields: periods})
 	}
 	if when >= 0 {
-		mean(append([]int{when}, series...)...)
-		count(when)
-	}
-	if len(names) > 0 {
-		mean(names[0])
-	}
-	if when >= 0 && len(names) > 0 {
-		count(when, names[0])
-	}
-	if number >= 0 {
-		all = append(all, Chart{[]int{number}, -1})
-	}
-	for k, n := range names {
-		if k > 0 {
-			mean(n)
+		if c, ok := d.chartOverTime(when, numbers, measure, isEvident); ok {
+			all = append(all, c)
 		}
-		count(n)
+		if isFirst := len(all) == 1 && all[0].Measure == query.MeasureCount; !isFirst && !d.isEven(when) {
+			all = append(all, Chart{By: []int{when}, Measure: query.MeasureCount})
+		}
+	}
+	names := d.names()
+	for _, n := range names {
+		r := d.Meanings[n].Report
+		isFew, isUnique := r == nil || r.Distinct <= mostNames, r != nil && r.Distinct == r.Filled
+		if measure >= 0 && isFew && (isEvident || isUnique) && !(isUnique && roles.Of(d.Fields[n].Name).IsCode()) {
+			all = append(all, Chart{[]int{n}, "", d.kindOf(measure, false), []int{measure}})
+		}
+	}
+	switch {
+	case measure >= 0 && len(all)+len(names) == 0 && !isEvident && len(numbers) > 1 &&
+		d.Fields[numbers[0]].Type == herb.TypeNumber && d.Fields[numbers[1]].Type == herb.TypeNumber: // pairs
+		all = append(all, Chart{By: numbers[:2], Measure: query.MeasureCount})
+	case measure >= 0 && (isEvident || len(all)+len(names) == 0):
+		all = append(all, Chart{By: []int{measure}, Measure: query.MeasureCount})
+	}
+	for _, n := range names {
+		if isPanel := len(all) > 0 && len(all[0].By) > 1; !isPanel && !d.isEven(n) {
+			all = append(all, Chart{By: []int{n}, Measure: query.MeasureCount})
+		}
 	}
 	return all[:min(len(all), MaxCharts)]
 }
 
-// chartColumns returns the columns that charts are made of: the first one with dates, else with
-// times of day, those with names in their order, and the number that the table is about, else the
-// first one. -1 means that there is none.
-func (d *Dataset) chartColumns() (when int, names []int, number int) {
-	when, number = -1, -1
+// chartOverTime returns the chart of a column of times; ok is false if each has one row, and
+// nothing to measure.
+func (d *Dataset) chartOverTime(when int, numbers []int, measure int, isEvident bool) (c Chart, ok bool) {
+	const many = 20 // rows of each period: all of a population rather than events
+	r := d.Meanings[when].Report
+	isOnce, isPopulation := d.isOncePer(when), r != nil && r.Filled >= many*r.Distinct
+	if isPopulation && measure >= 0 {
+		isPopulation = 10*d.Meanings[measure].Report.Filled >= 9*d.Records
+	}
+	grain, isRegular := d.periods(when, map[bool]int{true: mostPeriods, false: mostIntervals}[isOnce])
+	entity, isExact := d.entity(when, isPopulation)
+	isExact = isExact && (isRegular || d.Meanings[when].IsYear)
+	over := func(columns []int, by ...int) (Chart, bool) {
+		return Chart{by, grain, d.kindOf(columns[0], false), columns}, true
+	}
+	isSum := measure >= 0 && d.kindOf(measure, false) == query.MeasureSum
+	group := d.columnsWithUnit(numbers, isOnce)
+	switch {
+	case isRegular && len(group) > 0 && (isOnce || isExact):
+		return over(group, when)
+	case measure < 0:
+	case isRegular && isOnce:
+		if !roles.IsResult(d.Fields[measure].Name) {
+			measure = numbers[0]
+		}
+		return Chart{[]int{when}, grain, query.MeasureMean, []int{measure}}, true
+	case isExact, isEvident && entity >= 0 && (isSum && isRegular || isPopulation):
+		return over([]int{measure}, when, entity)
+	case isEvident && (isSum || isPopulation), isRegular && d.isEven(when) && r.Filled < many*r.Distinct:
+		return over([]int{measure}, when)
+	}
+	return Chart{By: []int{when}, Measure: query.MeasureCount}, !isOnce || !isRegular
+}
+
+// isName reports whether a column can be grouped by its values, of which there are two to most.
+func (d *Dataset) isName(i, most int) bool {
+	f, m := &d.Fields[i], d.Meanings[i]
+	r := m.Report
+	return f.Filterable && (m.Kind == KindText || m.Kind == KindList) && m.Mode == ModeValues &&
+		(r == nil || 2 <= r.Distinct && r.Distinct <= most && 2*r.Filled >= d.Records && r.Longest <= LongText)
+}
+
+// names returns the columns with 2 to 30 values, those with more than two first, else those whose
+// values have two rows or more on average.
+func (d *Dataset) names() (all []int) {
+	var pairs, many []int
+	for i, m := range d.Meanings {
+		switch r := m.Report; {
+		case d.isName(i, 2) && r != nil:
+			pairs = append(pairs, i)
+		case d.isName(i, mostNames):
+			all = append(all, i)
+		case d.isName(i, ManyValues) && 2*r.Distinct <= r.Filled:
+			many = append(many, i)
+		}
+	}
+	if len(all)+len(pairs) == 0 {
+		return many
+	}
+	return append(all, pairs...)
+}
+
+// numbers returns the columns that a chart can measure: numbers that vary, and are no codes, parts
+// of dates, places in an order, or coordinates.
+func (d *Dataset) numbers() (all []int) {
+	for i, f := range d.Fields {
+		m, role := d.Meanings[i], roles.Of(f.Name)
+		r := m.Report
+		isAxis := func(p Pair) bool { return p.Latitude == i || p.Longitude == i }
+		const few, short = 10, 4 // values of a code; digits of a part of a date
+		isOrdinal := (role == roles.Ordinal || role == roles.Date) && (r == nil || len(r.Max) <= short)
+		isOther := slices.Contains([]roles.Role{roles.Birth, roles.Latitude, roles.Longitude, roles.Position}, role) ||
+			slices.ContainsFunc(d.Pairs, isAxis)
+		isCode := role == roles.None && r != nil && r.Decimals == 0 && r.Distinct < few && r.Distinct < r.Filled
+		if f.Filterable && m.Kind == KindNumber && !m.IsCode && !isOther && !isOrdinal && !isCode &&
+			(r == nil || r.Distinct > 2 && 2*r.Filled >= d.Records) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// measureOf returns the number that a table is about, and whether this is evident: a total, an
+// amount, a price, another measure, or the only number. Without one it is the first number; -1:
+// there is none.
+func (d *Dataset) measureOf(numbers []int) (measure int, isEvident bool) {
+	for _, is := range []func(name string) bool{
+		roles.IsResult,
+		func(name string) bool { return roles.IsNumber(name) || roles.Of(name) == roles.Amount },
+		roles.IsPrice,
+		func(name string) bool { return roles.Of(name).IsMeasure() },
+		func(string) bool { return len(numbers) == 1 },
+	} {
+		if k := slices.IndexFunc(numbers, func(i int) bool { return is(d.Fields[i].Name) }); k >= 0 {
+			return numbers[k], true
+		}
+	}
+	if len(numbers) == 0 {
+		return -1, false
+	}
+	return numbers[0], false
+}
+
+// kindOf returns how a chart measures a number: amounts add up, and so do whole numbers whose name
+// is a period.
+func (d *Dataset) kindOf(i int, isPeriod bool) query.MeasureKind {
+	name, r := d.Fields[i].Name, d.Meanings[i].Report
+	if roles.Of(name) == roles.Amount || roles.IsNumber(name) || isPeriod && r != nil && r.Decimals == 0 {
+		return query.MeasureSum
+	}
+	return query.MeasureMean
+}
+
+// timeColumn returns the first column of dates or years, a date of birth only without another;
+// -1: there is none.
+func (d *Dataset) timeColumn() int {
+	first := -1
 	for i, f := range d.Fields {
 		m := d.Meanings[i]
 		r := m.Report
-		if !f.Filterable || r != nil && (r.Distinct < 2 || 2*r.Filled < d.Records) {
+		isTime := m.Kind == KindDate && f.Type != herb.TypeTime || m.IsYear
+		if !f.Filterable || !isTime || r != nil && (r.Distinct < fewestPeriods || 2*r.Filled < d.Records) {
 			continue
 		}
-		switch {
-		case m.Kind == KindDate || m.IsYear:
-			if when < 0 || d.Fields[when].Type == herb.TypeTime && f.Type != herb.TypeTime {
-				when = i
-			}
-		case m.Kind == KindNumber && isQuantity(d, i):
-			if number < 0 || isResult(f.Name) && !isResult(d.Fields[number].Name) {
-				number = i
-			}
-		case isCodeName(f.Name):
-		case m.Kind == KindText && m.Mode == ModeValues &&
-			(r == nil || r.Distinct < d.Records && r.Longest <= LongText),
-			m.Kind == KindList && (r == nil || r.Distinct <= ManyValues):
-			names = append(names, i)
+		if _, isBirth := roles.Stem(f.Name, roles.Birth); !isBirth {
+			return i
+		}
+		if first < 0 {
+			first = i
 		}
 	}
-	return when, names, number
+	return first
 }
 
-// isEven reports whether the values of a column seem to be equally frequent: their number divides
-// that of the records. A few values are no evidence, nor are different times of day and dates.
+// isEven reports whether the values of a column seem to be equally frequent, so that counts are the
+// same: their number divides that of the records. A few values are no evidence.
 func (d *Dataset) isEven(i int) bool {
-	const few = 10
+	const few = 8
 	r := d.Meanings[i].Report
-	return r != nil && r.Distinct >= few && r.Filled%r.Distinct == 0 && d.Fields[i].Type != herb.TypeDateTime
+	return r != nil && (d.isOncePer(i) || r.Distinct >= few && r.Filled%r.Distinct == 0)
 }
 
-// seriesOf returns the column of the names that each time has a record of, such as the countries of
-// each year; nil if there is none.
-func (d *Dataset) seriesOf(when int) []int {
+// isOncePer reports whether nearly all values of a column have one row.
+func (d *Dataset) isOncePer(i int) bool {
+	r := d.Meanings[i].Report
+	return r != nil && 10*r.Filled <= 11*r.Distinct
+}
+
+// periods returns the shortest grain of which the times of a column have at most so many intervals
+// and not far more values than intervals, and whether they are regular: at least half of the
+// periods between the first and the last have a row, or years have one row each.
+func (d *Dataset) periods(i, most int) (g query.Grain, isRegular bool) {
+	f, r := &d.Fields[i], d.Meanings[i].Report
+	if r == nil {
+		return "", false
+	}
+	if d.Meanings[i].IsYear {
+		low, high, _ := ParseRange(f, r.Min, r.Max)
+		return "", high-low < float64(2*r.Distinct) || d.isOncePer(i)
+	}
+	if text.PrecisionOf(f) != text.PrecisionDay {
+		return "", true
+	}
+	from, ok := ParseTime(f, r.Min)
+	to, ok2 := ParseTime(f, r.Max)
+	for _, g := range []struct {
+		grain query.Grain
+		hours float64
+	}{{query.GrainHour, 1}, {query.GrainDay, 24}, {query.GrainWeek, 168}, {query.GrainMonth, 730.5},
+		{query.GrainQuarter, 2191.5}, {query.GrainYear, 8766}} {
+		count := int(to.Sub(from).Hours()/g.hours+.5) + 1
+		if !ok || !ok2 || !slices.Contains(query.Grains(f), g.grain) {
+			continue
+		}
+		isRegular = isRegular || 10*r.Distinct <= 11*count+10 && count <= 2*r.Distinct
+		if isRegular && count <= most {
+			return g.grain, true
+		}
+	}
+	return "", isRegular
+}
+
+// entity returns the column whose values have rows in at least half of the periods on average, such
+// as the countries of each year, and whether they have at most one each; -1: there is none.
+func (d *Dataset) entity(when int, isPopulation bool) (entity int, isExact bool) {
+	entity = -1
 	times := d.Meanings[when].Report
-	if times == nil || !d.isEven(when) || times.Distinct == times.Filled {
-		return nil
+	for i, f := range d.Fields {
+		m := d.Meanings[i]
+		if m.Kind != KindText || f.Type != herb.TypeText || m.Report == nil || times == nil ||
+			!d.isName(i, ManyValues) || roles.Of(f.Name) == roles.Ordinal {
+			continue
+		}
+		switch cells := m.Report.Distinct * times.Distinct; {
+		case cells > 2*d.Records:
+		case d.Records <= cells && (isPopulation && entity < 0 || 5*d.Records >= 4*cells):
+			return i, true
+		case entity < 0:
+			entity = i
+		}
 	}
-	each := times.Filled / times.Distinct
-	isSeries := func(f herb.Field) bool {
-		i := herb.FieldIndex(d.Fields, f.Name)
-		r := d.Meanings[i].Report
-		isName := f.Filterable && f.Type == herb.TypeText && r != nil && r.Longest <= LongText
-		return isName && each <= r.Distinct && r.Distinct <= 2*each
+	return entity, false
+}
+
+// columnsByPeriod returns the numbers of a wide table, whose names differ by periods only: nil if
+// they are less than three.
+func (d *Dataset) columnsByPeriod() []int {
+	isDigit := func(r rune) bool { return '0' <= r && r <= '9' }
+	return d.columnsAlike(func(i int) (key string, ok bool) {
+		name := d.Fields[i].Name
+		isOther := func(r rune) bool { return !isDigit(r) }
+		hasYear := slices.ContainsFunc(strings.FieldsFunc(name, isOther), func(s string) bool {
+			n, err := strconv.Atoi(s)
+			return err == nil && isYearNumber(n)
+		})
+		return strings.Join(strings.FieldsFunc(name, isDigit), "#"), hasYear && d.Fields[i].Type == herb.TypeNumber
+	})
+}
+
+// columnsWithUnit returns up to five numbers that share a unit: their names end with the same one,
+// such as %, or nothing else says what a table with one row per period is about. It returns nil if
+// they are less than three.
+func (d *Dataset) columnsWithUnit(numbers []int, isOnce bool) []int {
+	group := d.columnsAlike(func(i int) (key string, ok bool) {
+		name := d.Fields[i].Name
+		if at := strings.LastIndex(name, "("); at > 0 && strings.HasSuffix(name, ")") {
+			return name[at:], slices.Contains(numbers, i)
+		}
+		_, after, ok := strings.Cut(name, ": ")
+		return after, ok && slices.Contains(numbers, i)
+	})
+	isMeasure := func(i int) bool { return roles.Of(d.Fields[i].Name).IsMeasure() }
+	if group == nil && isOnce && len(numbers) >= 3 && !slices.ContainsFunc(numbers, isMeasure) {
+		group = numbers
 	}
-	if i := slices.IndexFunc(d.Fields, isSeries); i >= 0 {
-		return []int{i}
+	return group[:min(len(group), mostColumns)]
+}
+
+// columnsAlike returns the first columns that have a key in common; nil if they are less than
+// three.
+func (d *Dataset) columnsAlike(keyOf func(i int) (key string, ok bool)) []int {
+	groups := map[string][]int{}
+	var order []string
+	for i, f := range d.Fields {
+		if key, ok := keyOf(i); ok && f.Filterable {
+			if groups[key] == nil {
+				order = append(order, key)
+			}
+			groups[key] = append(groups[key], i)
+		}
+	}
+	for _, key := range order {
+		if len(groups[key]) >= 3 {
+			return groups[key]
+		}
 	}
 	return nil
-}
-
-// isResult reports whether a name says that its column is what the table is about, such as the last
-// one of several prices of a day.
-func isResult(name string) bool { return HasWord(name, "value", "close", "total", "amount") }
-
-// isQuantity reports whether the mean of a number column says something: it is no coordinate and
-// numbers no rows.
-func isQuantity(d *Dataset, i int) bool {
-	isAxis := func(p Pair) bool { return p.Latitude == i || p.Longitude == i }
-	if slices.ContainsFunc(d.Pairs, isAxis) || HasWord(d.Fields[i].Name, "rank", "index", "row", "unnamed") {
-		return false
-	}
-	r := d.Meanings[i].Report
-	if r == nil || !d.Meanings[i].IsCode {
-		return true
-	}
-	const short = 3 // digits of ages or percentages
-	return len(r.Max) <= short && !isSequence(r)
 }
 
 // ParseTime returns the time that a value of a date or datetime field represents.
@@ -159,6 +359,10 @@ func isYearColumn(f *herb.Field, r *herb.ColumnReport) bool {
 	if errLow != nil || errHigh != nil {
 		return false
 	}
-	isNamed := roles.Of(f.Name) == roles.Year
-	return isNamed && low >= -9999 && high < 3000 && high > 999 || low >= 1500 && high <= 2200 && r.Longest == 4
+	_, isNamed := roles.Stem(f.Name, roles.Year)
+	return isNamed && low >= -9999 && high < 3000 && high > 999 ||
+		isYearNumber(low) && isYearNumber(high) && r.Longest == 4
 }
+
+// isYearNumber reports whether a number is a year of the last centuries.
+func isYearNumber(n int) bool { return 1500 <= n && n <= 2200 }

@@ -10,6 +10,7 @@ package columns
 
 import (
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/roles"
@@ -49,12 +50,16 @@ func (c *Column) Number(s string) string {
 	return format.GroupNumber(&c.Field, s)
 }
 
-// Heading returns the title of a field, or its name.
+// Heading returns the title of a field, or its name, on one line.
 func Heading(f herb.Field) string {
+	heading := f.Name
 	if format.PlainText(f.Title) != "" {
-		return f.Title
+		heading = f.Title
 	}
-	return f.Name
+	if strings.ContainsAny(heading, "\n\r\t") {
+		return strings.Join(strings.Fields(heading), " ")
+	}
+	return heading
 }
 
 // NewColumn returns the column of the field at a position.
@@ -69,7 +74,7 @@ func kindOf(d *herb.Dataset, i int, c *herb.ColumnReport) Kind {
 	f := d.Fields[i]
 	switch f.Type {
 	case herb.TypeNumber:
-		if isCodeName(f.Name) || slices.Contains(d.PrimaryKey, f.Name) {
+		if isCodeName(f.Name, c) || slices.Contains(d.PrimaryKey, f.Name) {
 			return KindCode
 		}
 		if c != nil && isYear(c.Min) && isYear(c.Max) && !roles.Of(f.Name).IsMeasure() {

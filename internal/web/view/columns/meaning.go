@@ -19,7 +19,7 @@ type Meaning struct {
 // Columns is what the columns of a version mean.
 type Columns struct {
 	Meanings []Meaning // by the position of the field
-	Naming   int       // position of the field whose values name the records, which the table begins with
+	Naming   int       // position of the field whose values name the records
 	Titles   int       // position of the field whose values are the titles of records
 	Images   []int     // positions of the fields with images
 	Pairs    []Pair    // of coordinates

@@ -86,7 +86,7 @@ func uniqueTextScore(d *Dataset, i int) int {
 // are not short texts with letters, or if most records have none.
 func distinctTextScore(d *Dataset, i int) int {
 	f, c := d.Fields[i], d.Meanings[i].Report
-	if c == nil || f.Type != herb.TypeText || d.Meanings[i].Kind != KindText || isCodeName(f.Name) ||
+	if c == nil || f.Type != herb.TypeText || d.Meanings[i].Kind != KindText || isCodeName(f.Name, c) ||
 		format.IsWebAddress(c.Min) || format.IsWebAddress(c.Max) {
 		return 0
 	}

@@ -60,6 +60,12 @@ type Cell struct {
 	Note     string // why values that differ look the same; empty: they do not
 }
 
+// IsLong reports whether a changed value needs several lines.
+func (c Cell) IsLong() bool {
+	const oneLine = 48 // characters
+	return c.Old.length()+c.New.length() > oneLine
+}
+
 // The limits of a value in characters that are shown.
 const (
 	maxSame    = 80  // of one that did not change
@@ -75,17 +81,34 @@ const MaxSame = 4 * (maxSame + 1)
 // changes.
 const maxColumns = 40
 
-// NewTable returns a table without rows. earlier is the fields of the earlier version; changed is
+// NewTable returns a table without rows. Unless columns are selected, those that name the records
+// come first, then those with changes. earlier is the fields of the earlier version; changed is
 // the number of changed records in which each field differs, of all of them. Both are nil for the
 // history of a record.
 func NewTable(s *state.State, earlier []herb.Field, changed []int, all int) *Table {
 	shown := slices.Clone(s.ShownColumns())
-	if s.Columns == nil {
-		for i, n := range changed {
-			if n > 0 && len(shown) < maxColumns && !slices.Contains(shown, i) {
-				shown = append(shown, i)
+	if s.Columns == nil && changed != nil {
+		var first []int
+		add := func(i int) {
+			if i >= 0 && len(first) < maxColumns && !slices.Contains(first, i) {
+				first = append(first, i)
 			}
 		}
+		for _, name := range s.Dataset.PrimaryKey {
+			add(herb.FieldIndex(s.Fields, name))
+		}
+		if len(s.Fields) > 0 {
+			add(s.Dataset.Naming)
+		}
+		for i, n := range changed {
+			if n > 0 {
+				add(i)
+			}
+		}
+		for _, i := range shown {
+			add(i)
+		}
+		shown = first
 	}
 	t := &Table{}
 	for _, i := range shown {

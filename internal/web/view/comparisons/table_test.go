@@ -3,6 +3,7 @@ package comparisons
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -51,6 +52,25 @@ func TestTable_Add(t *testing.T) {
 	}
 }
 
+// TestNewTable_order checks that the column that names the records comes first, then those with
+// changes, in the order of the file, and that a selection of columns keeps its order.
+func TestNewTable_order(t *testing.T) {
+	t.Parallel()
+	for rawQuery, want := range map[string]string{"": "f0 f2 f4 f1 f3", "_fields=f3,f4,f1": "f3 f4 f1"} {
+		var got []string
+		for _, h := range NewTable(stateOf(t, rawQuery, 5), nil, []int{0, 0, 9, 0, 1}, 10).Headers {
+			got = append(got, h.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: the columns are %q, want %s", rawQuery, got, want)
+		}
+	}
+	short, long := Cell{Old: plainText("1.5"), New: plainText("1.75")}, Cell{Old: plainText(strings.Repeat("x", 70))}
+	if short.IsLong() || !long.IsLong() {
+		t.Error("a short change takes several lines, or a long one takes one")
+	}
+}
+
 // TestNewTable_wide checks that a table of many columns has those that changed.
 func TestNewTable_wide(t *testing.T) {
 	t.Parallel()
@@ -59,7 +79,7 @@ func TestNewTable_wide(t *testing.T) {
 		changed[i] = 1
 	}
 	table := NewTable(stateOf(t, "", 500), nil, changed, 10)
-	if n := len(table.Headers); n != maxColumns || table.Headers[n-1].Name != "f309" || table.Headers[0].Name != "f0" {
+	if n := len(table.Headers); n != maxColumns || table.Headers[n-1].Name != "f338" || table.Headers[0].Name != "f0" {
 		t.Errorf("%d columns, the last is %s", n, table.Headers[n-1].Name)
 	}
 	table = NewTable(stateOf(t, "_fields=f7", 500), nil, changed, 10)

@@ -15,6 +15,14 @@ import (
 // Text is a value as a table shows it; without pieces, it is empty.
 type Text struct{ Pieces []Piece }
 
+// length returns the number of characters of a text.
+func (t Text) length() (n int) {
+	for _, p := range t.Pieces {
+		n += utf8.RuneCountInString(p.Text)
+	}
+	return n
+}
+
 // Piece is a part of a text: characters as they are, or a sign for one that is invisible.
 type Piece struct {
 	Text string

@@ -160,6 +160,9 @@ func rangeLabels(c *columns.Column, buckets []query.Bucket) (left, right string)
 			left, right = shortLeft, shortRight
 		}
 	}
+	if left == right { // such as latitudes of a city
+		left, right = columns.FormatOperand(c, buckets[0].From), columns.FormatOperand(c, buckets[len(buckets)-1].To)
+	}
 	return left, right
 }
 

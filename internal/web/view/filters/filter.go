@@ -3,6 +3,7 @@ package filters
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -62,7 +63,7 @@ func NewFilter(s *state.State, field int) Filter {
 	f.Hidden = s.WithOwn(s.WithoutFilters(field)).With(kept...)
 	if r := s.Dataset.Meanings[field].Report; r != nil && f.Mode == columns.ModeRange {
 		f.Least, f.Greatest = columns.FormatOperand(&f.Column, r.Min), columns.FormatOperand(&f.Column, r.Max)
-		f.Presets = newPresets(s, field, r.Max)
+		f.Presets = newPresets(s, field, r.Max, time.Now())
 	}
 	return f
 }
@@ -130,8 +131,12 @@ func (f *Filter) input(operand string) string {
 	return strings.TrimSuffix(local, "Z")
 }
 
-// InputType returns the type of the inputs of a range.
+// InputType returns the type of the inputs of a range. One of dates cannot show an operand that
+// moves with time.
 func (f Filter) InputType() string {
+	if query.IsMoving(f.From) || query.IsMoving(f.To) {
+		return "text"
+	}
 	switch f.Type {
 	case herb.TypeDate:
 		if text.PrecisionOf(&f.Field) != text.PrecisionDay { // browsers differ in inputs of months and weeks

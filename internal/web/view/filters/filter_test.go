@@ -48,10 +48,12 @@ func TestFilter_inputs(t *testing.T) {
 		{herb.TypeDateTime, herb.Notation{}, "2024-02-29T10:00:00.5Z", "datetime-local",
 			"2024-02-29T10:00:00.500000000"},
 		{herb.TypeDate, herb.Notation{}, "soon", "date", "soon"},
+		{herb.TypeDate, herb.Notation{}, "today-6d", "text", "today-6d"},
 		{herb.TypeTime, herb.Notation{}, "9:05 pm", "time", "21:05:00"},
 		{herb.TypeDuration, herb.Notation{}, "1h 20m", "text", "1h 20m"},
 	} {
 		f := Filter{Column: columns.Column{Field: herb.Field{Name: "f", Type: tt.typ, Notation: tt.notation}}}
+		f.From = tt.operand
 		if got := f.input(tt.operand); got != tt.want || f.InputType() != tt.kind {
 			t.Errorf("the input of %s %q is %s %q; want %s %q", tt.typ, tt.operand, f.InputType(), got,
 				tt.kind, tt.want)

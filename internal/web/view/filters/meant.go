@@ -59,7 +59,7 @@ func correctValue(field int, op query.Op, value string, v Vocabulary) (string, e
 		return correctWords(value, true, v)
 	case query.OpContains, query.OpPrefix:
 		return correctWords(value, false, v)
-	case query.OpEq:
+	case query.OpEq, query.OpIEq:
 	default:
 		return value, nil
 	}

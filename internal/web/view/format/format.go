@@ -80,6 +80,19 @@ func RoundNumber(f *herb.Field, s string, places int) string {
 	return exact.FloatString(places)
 }
 
+// RoundDecimals writes a number with at most so many decimal places, but a small one with a few
+// significant digits.
+func RoundDecimals(s string, places int) string {
+	whole, fraction, ok := splitNumber(&herb.Field{}, s)
+	if !ok || len(fraction) <= places {
+		return s
+	}
+	if strings.Trim(whole, "0") == "" {
+		places = max(places, Decimals(&herb.Field{}, s))
+	}
+	return RoundNumber(&herb.Field{}, s, places)
+}
+
 // Decimals returns how many decimal places the numbers of a column are shown with: about six
 // significant digits of the largest one, and no more than any of them has.
 func Decimals(f *herb.Field, values ...string) int {

@@ -44,6 +44,20 @@ func TestNumber(t *testing.T) {
 	}
 }
 
+func TestRoundDecimals(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		in     string
+		places int
+		want   string
+	}{{"29.2083333333333", 3, "29.208"}, {"1636666.66666667", 3, "1636666.667"}, {"2.5", 3, "2.5"},
+		{"0.000123456789", 3, "0.0001235"}, {"12", 3, "12"}, {"a", 3, "a"}} {
+		if got := RoundDecimals(tt.in, tt.places); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.in, got, tt.want)
+		}
+	}
+}
+
 func TestTime(t *testing.T) {
 	t.Parallel()
 	date := herb.Field{Type: herb.TypeDate}

@@ -226,12 +226,12 @@ func Small(kind Kind, d Data) Figure {
 		for i, s := range slices.Backward(d.Series) { // the largest is above the others
 			path, move := "", "M"
 			for g, c := range s.Cells {
-				move = "L"
-				if g == 0 || !s.Cells[g-1].Known {
+				if d.Gaps && !c.Known {
 					move = "M"
 				}
 				if c.Known {
 					path += move + join(2+float64(g)*(width-4)/float64(len(cells)-1), y.at(c.Value))
+					move = "L"
 				}
 			}
 			f.shape("curve "+className(d, i), path)

@@ -28,6 +28,9 @@ const (
 	Changes Rows = "changes" // between two versions
 )
 
+// Lists reports whether a response has a page of what its total counts.
+func (c Call) Lists() bool { return c.Rows != Counts && c.Rows != Groups }
+
 // Calls returns programs that make a call.
 func Calls(c Call) []Snippet {
 	return []Snippet{

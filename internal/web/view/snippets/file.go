@@ -10,8 +10,8 @@ import (
 
 // File is the complete result of a view, as a file.
 type File struct {
-	Live    string // URL of the CSV file of the live version, or of the version that the view names
-	Pinned  string // URL of the CSV file of the version that is live now
+	Live    string // URL of the CSV file of the live version, or of the version that the view names, with typed values
+	Pinned  string // URL of the CSV file of the version that is live now, with typed values
 	NDJSON  string // the same as NDJSON
 	Parquet string // URL of the Parquet file of that version; empty: the view has no such file
 	Name    string // of the file, without an extension
@@ -23,18 +23,14 @@ type File struct {
 // maxConverted is how many columns a program converts. The others stay text.
 const maxConverted = 60
 
-// SetColumns selects the columns that programs convert from text: those whose notation all of them
-// read alike, and whose numbers have no more digits than a double holds. types is nil if the
-// visitor may not know them; selected are the positions of the columns in the file, nil if it has
-// all.
+// SetColumns selects the columns that programs convert from the texts of typed values: dates, and
+// numbers with no more digits than a double holds. types is nil if the visitor may not know them;
+// selected are the positions of the columns in the file, nil if it has all.
 func (f *File) SetColumns(fields []herb.Field, types []typed.Column, selected []int) {
 	const doubleDigits = 15
 	for i, t := range types {
-		n := fields[i].Notation
-		n.Missing = nil
-		isPlainNotation := n.Decimal+n.Group+n.Affix+n.DateFormat == "" && !n.Padded
 		inFile := selected == nil || slices.Contains(selected, i)
-		if !inFile || !isPlainNotation || !isPlain(fields[i].Name) || len(f.Numbers)+len(f.Dates) == maxConverted {
+		if !inFile || !isPlain(fields[i].Name) || len(f.Numbers)+len(f.Dates) == maxConverted {
 			continue
 		}
 		switch {

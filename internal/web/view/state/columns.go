@@ -47,18 +47,17 @@ func (s *State) ShownColumns() []int {
 	return append([]int{s.Pin}, others...)
 }
 
-// defaultColumns returns the column that names the records, and the first ones of the others.
+// defaultColumns returns the first columns of the file, in its order, with the one that names the
+// records.
 func defaultColumns(d *columns.Dataset) []int {
-	if len(d.Fields) == 0 {
-		return nil
-	}
-	columns := []int{d.Naming}
+	var columns []int
 	for i := range d.Fields[:min(len(d.Fields), maxDefaultColumns)] {
-		if i != columns[0] {
-			columns = append(columns, i)
-		}
+		columns = append(columns, i)
 	}
-	return columns[:min(len(columns), maxDefaultColumns)]
+	if d.Naming >= maxDefaultColumns {
+		columns[maxDefaultColumns-1] = d.Naming
+	}
+	return columns
 }
 
 // Finds reports whether the name of a field contains the text to find.

@@ -76,9 +76,9 @@ func describeOp(f *columns.Column, op query.Op, values []string) Condition {
 	all := joinValues(values)
 	isEmpty := all == "" || op == query.OpEmpty && all == "true"
 	switch {
-	case op == query.OpEq && isEmpty, op == query.OpEmpty && isEmpty:
+	case op == query.OpEq && isEmpty, op == query.OpIEq && isEmpty, op == query.OpEmpty && isEmpty:
 		return newCondition("is empty", "")
-	case op == query.OpNe && isEmpty, op == query.OpEmpty:
+	case op.Excludes() && isEmpty, op == query.OpEmpty:
 		return newCondition("is not empty", "")
 	case op == query.OpEq && f.Type == herb.TypeList && len(values) == 1:
 		return newCondition("has", all)
@@ -124,7 +124,8 @@ var rangeSigns = map[query.Op]string{query.OpGt: ">", query.OpGte: "≥", query.
 // relations are the operators in words.
 var relations = map[query.Op]string{
 	query.OpEq: "is", query.OpNe: "is not", query.OpGt: "over", query.OpGte: "from", query.OpLt: "under",
-	query.OpLte:    "up to",
+	query.OpLte: "up to",
+	query.OpIEq: "is in any case", query.OpINe: "is not in any case",
 	query.OpPrefix: "begins with", query.OpContains: "contains", query.OpIn: "is one of", query.OpMatch: "matches",
 }
 

@@ -142,6 +142,7 @@ func (s State) parse(q query.String, d *columns.Dataset) (_ State, canonical boo
 	for _, p := range ps {
 		s.excludeValues(p)
 	}
+	s.Listing = s.pruneGroups(s.Listing)
 	sorted := func(ps query.Params) []string { return slices.Sorted(strings.SplitSeq(ps.Encode(), "&")) }
 	return s, slices.Equal(sorted(ps), sorted(s.Params())), nil
 }
@@ -308,12 +309,21 @@ type InvalidParam struct{ Name, Message string }
 
 // ValidListing returns the parameters of the listing without invalid ones, and those.
 func (s *State) ValidListing() (valid query.Params, invalid []InvalidParam) {
+	var groups query.Params // valid only with the filters of their fields
 	for _, p := range s.Listing {
-		if _, err := query.Parse(query.Params{p}.Encode(), s.Fields); err != nil {
+		if p.Name == query.ParamAny {
+			groups = append(groups, p)
+		} else if _, err := query.Parse(query.Params{p}.Encode(), s.Fields); err != nil {
 			invalid = append(invalid, InvalidParam{p.Name, herb.MessageOf(err)})
 		} else {
 			valid = append(valid, p)
 		}
+	}
+	joined := s.pruneGroups(valid.With(groups...))
+	if _, err := query.Parse(joined.Encode(), s.Fields); err == nil {
+		return joined, invalid
+	} else if groups != nil {
+		invalid = append(invalid, InvalidParam{query.ParamAny, herb.MessageOf(err)})
 	}
 	if _, err := query.Parse(valid.Encode(), s.Fields); err != nil { // valid only one by one
 		return nil, invalid
@@ -383,7 +393,7 @@ func (s *State) Params() query.Params {
 // Href returns the link to another listing with the same columns, and more parameters of the page.
 // It is relative, which saves a third of its bytes.
 func (s *State) Href(listing query.Params, more ...query.Param) string {
-	if ps := s.WithOwn(listing).With(more...); len(ps) > 0 {
+	if ps := s.pruneGroups(s.WithOwn(listing).With(more...)); len(ps) > 0 {
 		return "?" + ps.Encode()
 	}
 	return s.Path

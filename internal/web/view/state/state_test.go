@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,31 @@ func testFields() []herb.Field {
 		{Name: "_column", Type: herb.TypeText, Filterable: true},
 		{Name: "x[gte]", Type: herb.TypeText, Filterable: true},
 		{Name: "a,b", Type: herb.TypeText},
+	}
+}
+
+// TestShownColumns checks that columns are in the order of the file unless they are selected or one
+// is pinned, and that the one that names the records is among them.
+func TestShownColumns(t *testing.T) {
+	t.Parallel()
+	narrow, far := testDataset(), &herb.Dataset{}
+	narrow.Fields[3].Name = "title"
+	for range 2 * maxDefaultColumns {
+		far.Fields = append(far.Fields, herb.Field{Name: fmt.Sprint("f", len(far.Fields)), Type: herb.TypeNumber})
+	}
+	far.Fields[40] = herb.Field{Name: "title", Type: herb.TypeText}
+	for _, tt := range []struct {
+		dataset *herb.Dataset
+		raw     string
+		want    string
+	}{
+		{narrow, "", "0 1 2 3 4"}, {narrow, "_pin=title", "3 0 1 2 4"}, {narrow, "_fields=title,price", "3 0"},
+		{far, "", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 40"},
+	} {
+		s, _, err := ParseState("/p", query.Split(tt.raw), columns.Read(tt.dataset))
+		if got := strings.Trim(fmt.Sprint(s.ShownColumns()), "[]"); err != nil || got != tt.want {
+			t.Errorf("%q: the columns are %s, want %s, %v", tt.raw, got, tt.want, err)
+		}
 	}
 }
 
@@ -128,6 +154,9 @@ func TestState_validListing(t *testing.T) {
 		{"price=1&colour=red&sort=nope", "price=1", []string{"colour", "sort"}},
 		{"sort=price&sort=price", "", []string{"sort"}},
 		{"search=a&search=a", "", nil}, // valid one by one
+		{"price=1&page[eq]=a&_any=price,page", "price=1&page%5Beq%5D=a&_any=price%2Cpage", nil},
+		{"price=x&page[eq]=a&_any=price,page", "page%5Beq%5D=a", []string{"price"}},
+		{"price=1&page[eq]=a&_any=price,pages", "price=1&page%5Beq%5D=a", []string{"_any"}},
 	} {
 		s, _, err := ParseState("/p", query.Split(tt.raw), columns.Read(testDataset()))
 		if err != nil {

@@ -33,12 +33,17 @@ func NewWords(s *State, total int) Words {
 		if !ok || slices.Contains(seen, i) {
 			continue
 		}
-		seen = append(seen, i)
-		column := columns.NewColumn(s.Dataset, i)
-		for _, c := range DescribeConditions(&column, s.Conditions(i)) {
-			w.Conditions = append(w.Conditions,
-				format.PlainText(herb.Clip(column.Heading, MaxChipText)+" "+c.Short+" "+c.Value))
+		group := s.GroupOf(i)
+		if group == nil {
+			seen, w.Conditions = append(seen, i), append(w.Conditions, s.describeField(i)...)
+			continue
 		}
+		var alternatives []string
+		for _, field := range group {
+			seen, alternatives = append(seen, field), append(alternatives,
+				strings.Join(s.describeField(field), " and "))
+		}
+		w.Conditions = append(w.Conditions, strings.Join(alternatives, " or "))
 	}
 	w.Rows = herb.Plural(s.Dataset.Records, "row", "rows")
 	switch {
@@ -48,6 +53,16 @@ func NewWords(s *State, total int) Words {
 		w.Rows = "All " + w.Rows
 	}
 	return w
+}
+
+// describeField returns the conditions on a field in words.
+func (s *State) describeField(field int) (conditions []string) {
+	column := columns.NewColumn(s.Dataset, field)
+	for _, c := range DescribeConditions(&column, s.Conditions(field)) {
+		conditions = append(conditions,
+			format.PlainText(herb.Clip(column.Heading, MaxChipText)+" "+c.Short+" "+c.Value))
+	}
+	return conditions
 }
 
 // String returns the words as one phrase.

@@ -2,6 +2,8 @@
 package tables
 
 import (
+	"slices"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
@@ -13,6 +15,11 @@ type FoundRow struct {
 	Title  string
 	Column string  // heading of the column with the match; empty: it is in the title
 	Pieces []Piece // of the text around the match
+}
+
+// Equal reports whether two rows look the same.
+func (r FoundRow) Equal(o FoundRow) bool {
+	return r.Title == o.Title && r.Column == o.Column && slices.Equal(r.Pieces, o.Pieces)
 }
 
 // NewFoundRow returns how a row is shown among the results of a search.

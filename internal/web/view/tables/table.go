@@ -29,6 +29,8 @@ type Table struct {
 	More    string // path that returns their pages; empty: a page shows its own rows only
 	Moved   string // query string of the columns that the search has brought into view
 	Version string // of the rows; empty: they change one by one
+
+	title int // column whose values are the titles of cards
 }
 
 // maxHeight is the height in pixels up to which the script shows rows in their place. Browsers
@@ -70,17 +72,22 @@ type Header struct {
 	label  string // of the field on a card; empty: it is not on cards
 }
 
-// setLabels chooses the fields of the cards that phones show: the first ones after the title, and
-// identifiers and long texts only if there are not enough others.
-func (t *Table) setLabels(d *columns.Dataset) {
+// setLabels chooses the fields of the cards that phones show: the title is the one that names
+// the records, or the pinned one. Identifiers and long texts follow if there are not enough others.
+func (t *Table) setLabels(s *state.State) {
 	const short = 60 // characters
-	left := 3
+	d, left := s.Dataset, 3
+	title := slices.IndexFunc(t.Headers, func(h Header) bool { return h.Index == d.Naming })
+	if s.Pin >= 0 {
+		title = 0
+	}
+	t.title = max(title, 0)
 	for _, isFallback := range []bool{false, true} {
 		for k := range t.Headers {
 			h := &t.Headers[k]
 			r := d.Meanings[h.Index].Report
 			isPoor := h.Kind == columns.KindCode || r != nil && h.Kind == columns.KindText && r.Longest > short
-			if k > 0 && left > 0 && h.Kind != columns.KindImage && isPoor == isFallback {
+			if k != t.title && left > 0 && h.Kind != columns.KindImage && isPoor == isFallback {
 				h.label = h.Heading
 				left--
 			}
@@ -156,7 +163,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 	}
 	t.setWidths(s)
 	t.setPlaces(s.Dataset, rows)
-	t.setLabels(s.Dataset)
+	t.setLabels(s)
 	recordLink := s.Href(s.Listing, query.Param{Name: state.ParamRecord}) // the same for all rows up to the position
 	for i, values := range rows {
 		number := req.Offset() + i + 1
@@ -165,6 +172,9 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 		for k := range shown {
 			row.Cells[k] = newCell(s, &t.Headers[k], values[shown[k]], h)
 			row.Cells[k].Label = t.Headers[k].label
+			if k == t.title {
+				row.Cells[k].Class = strings.TrimSpace(row.Cells[k].Class + " title")
+			}
 		}
 		t.Rows = append(t.Rows, row)
 	}

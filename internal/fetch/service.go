@@ -1,0 +1,373 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/publish"
+	"herbarium/internal/publish/receive"
+	"herbarium/internal/store"
+	"herbarium/internal/versions"
+)
+
+const (
+	// pollEvery is the interval at which a server looks for due fetches, and syncEvery the one at
+	// which it looks for datasets that are fetched.
+	pollEvery = time.Second
+	syncEvery = 10 * time.Second
+	// concurrency is the number of fetches that a server makes at once, each from another host.
+	concurrency = 8
+	// lease is how long a fetch is left to its server without being renewed; then another one may
+	// fetch. Clocks of nodes may differ by up to lease - renewEvery.
+	lease      = 45 * time.Second
+	renewEvery = 15 * time.Second
+	// missedAfter is how long a fetch is overdue before no server ran when it was due.
+	missedAfter = time.Minute
+	// recordTimeout limits the time for recording a fetch.
+	recordTimeout = 10 * time.Second
+)
+
+// Store stores the fetches of all servers.
+type Store interface {
+	AddFetch(ctx context.Context, f store.Fetch) error
+	DueFetchHosts(ctx context.Context, now time.Time) ([]string, error)
+	ClaimFetch(ctx context.Context, host string, ref herb.Ref, now, until time.Time) (*store.Fetch, error)
+	UpdateFetch(ctx context.Context, f store.Fetch) (bool, error)
+	RemoveFetch(ctx context.Context, ref herb.Ref) error
+	Fetches(ctx context.Context) ([]store.Fetch, error)
+	AddUnpublished(ctx context.Context, ref herb.Ref, result herb.AuditResult, detail string) error
+}
+
+// Queue publishes files.
+type Queue interface {
+	Start(ctx context.Context, r publish.Request) (publish.Publish, error)
+	State(ctx context.Context, id string, wait time.Duration) (publish.Publish, error)
+}
+
+// Options configures a Service. All but the last four are required.
+type Options struct {
+	Store  Store
+	Client *Client
+	Queue  Queue
+	// Live returns the live versions of all datasets, and LiveVersion describes one.
+	Live        func(ctx context.Context) ([]herb.LiveVersion, error)
+	LiveVersion func(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
+	Log         *slog.Logger
+
+	Observe func(Outcome)                           // is called after each fetch; nil disables it
+	Now     func() time.Time                        // nil means time.Now
+	Jitter  func(pause time.Duration) time.Duration // is added to a pause; nil means up to a tenth of it
+	// Poll is the interval at which due fetches are looked for; 0 means a second.
+	Poll time.Duration
+}
+
+// Outcome is the result of a fetch in one word.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomePublished Outcome = "published"
+	OutcomeUnchanged Outcome = "unchanged"
+	OutcomeRejected  Outcome = "rejected" // by the gate
+	OutcomeFailed    Outcome = "failed"
+)
+
+// Outcomes lists all outcomes.
+func Outcomes() []Outcome {
+	return []Outcome{OutcomePublished, OutcomeUnchanged, OutcomeRejected, OutcomeFailed}
+}
+
+// Service fetches files when they are due. Any number of servers with the same database may run
+// one: a fetch is claimed in the database, and another server takes it over if it is not renewed.
+type Service struct {
+	opts    Options
+	running sync.WaitGroup
+	wake    chan struct{} // has an element after a fetch has ended
+
+	mu       sync.Mutex
+	inFlight int
+}
+
+// New returns a service that Run starts.
+func New(o Options) *Service {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = func(pause time.Duration) time.Duration { return rand.N(pause/10 + 1) }
+	}
+	if o.Observe == nil {
+		o.Observe = func(Outcome) {}
+	}
+	if o.Poll == 0 {
+		o.Poll = pollEvery
+	}
+	return &Service{opts: o, wake: make(chan struct{}, 1)}
+}
+
+// Run fetches files until ctx is done. Fetches that run then are repeated by the next server.
+func (s *Service) Run(ctx context.Context) error {
+	defer s.running.Wait()
+	poll := time.NewTicker(s.opts.Poll)
+	defer poll.Stop()
+	var synced time.Time
+	for failed := false; ; {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-poll.C:
+		case <-s.wake:
+		}
+		if now := s.opts.Now(); now.Sub(synced) >= syncEvery {
+			err = s.sync(ctx, synced.IsZero())
+			synced = now
+		}
+		err = errors.Join(err, s.fetchDue(ctx))
+		if err != nil && !failed && ctx.Err() == nil { // once, not every second while the database is down
+			s.opts.Log.Warn("cannot read what has to be fetched; will retry", "err", err)
+		}
+		failed = err != nil
+	}
+}
+
+// fetchDue begins fetches that are due, one for each host.
+func (s *Service) fetchDue(ctx context.Context) error {
+	now := s.opts.Now()
+	hosts, err := s.opts.Store.DueFetchHosts(ctx, now)
+	if err != nil {
+		return err
+	}
+	for _, host := range hosts {
+		if s.addInFlight(0) >= concurrency {
+			return nil
+		}
+		claimed, err := s.opts.Store.ClaimFetch(ctx, host, herb.Ref{}, now, now.Add(lease))
+		if err != nil {
+			return err
+		}
+		if claimed == nil {
+			continue
+		}
+		s.addInFlight(1)
+		s.running.Go(func() {
+			defer s.release()
+			s.fetch(ctx, *claimed)
+		})
+	}
+	return nil
+}
+
+// addInFlight changes the number of fetches that run, and returns it.
+func (s *Service) addInFlight(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight += n
+	return s.inFlight
+}
+
+// release frees the slot of a fetch that has ended.
+func (s *Service) release() {
+	s.addInFlight(-1)
+	select {
+	case s.wake <- struct{}{}:
+	default: // fetchDue runs soon anyway
+	}
+}
+
+// States returns the states of all datasets that are fetched.
+func (s *Service) States(ctx context.Context) (map[herb.Ref]State, error) {
+	return States(ctx, s.opts.Store.Fetches, s.opts.Now())
+}
+
+// States returns the states at a time of all datasets that are fetched.
+func States(ctx context.Context, fetches func(context.Context) ([]store.Fetch, error), now time.Time) (
+	map[herb.Ref]State, error) {
+	stored, err := fetches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	states := map[herb.Ref]State{}
+	for _, f := range stored {
+		state, err := decodeState(f, now)
+		if err != nil {
+			return nil, err
+		}
+		states[f.Ref] = state.State
+	}
+	return states, nil
+}
+
+// Now fetches the file of a dataset for an actor, also if it is not due, and publishes it. started
+// is empty if the file has not changed since it was fetched.
+func (s *Service) Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (started publish.Publish, err error) {
+	live, err := s.opts.LiveVersion(ctx, ref)
+	if err != nil {
+		return started, err
+	}
+	source := sourceOf(live)
+	if source.Address == "" {
+		return started, errNotFetched(ref)
+	}
+	if err := s.sync(ctx, false); err != nil {
+		return started, err
+	}
+	now := s.opts.Now()
+	claimed, err := s.opts.Store.ClaimFetch(ctx, "", ref, now, now.Add(lease))
+	if err != nil {
+		return started, err
+	}
+	if claimed == nil {
+		return started, herb.Errorf(herb.CodeUnavailable, "a file of the same host is being fetched; try again")
+	}
+	err = s.attempt(ctx, *claimed, actor, func(p publish.Publish) { started = p })
+	return started, err
+}
+
+// fetch fetches and publishes a file that was claimed.
+func (s *Service) fetch(ctx context.Context, f store.Fetch) {
+	err := s.attempt(ctx, f, herb.Actor{ID: "server", Origin: "fetch " + f.Host}, func(publish.Publish) {})
+	if err != nil && ctx.Err() == nil {
+		s.opts.Log.Warn("source not fetched", "dataset", f.Ref.String(), "host", f.Host, "err", err)
+	}
+}
+
+// attempt fetches a file that was claimed, publishes it unless it has not changed, and records the
+// result. started is called when the publish has begun.
+func (s *Service) attempt(ctx context.Context, f store.Fetch, actor herb.Actor, started func(publish.Publish)) error {
+	stop := s.renew(ctx, f)
+	state, err := decodeState(f, s.opts.Now())
+	if err != nil {
+		stop()
+		return err
+	}
+	live, err := s.opts.LiveVersion(ctx, f.Ref)
+	if err != nil { // the claim expires
+		stop()
+		return err
+	}
+	source := sourceOf(live)
+	if source.Address != f.Address {
+		stop()
+		return s.opts.Store.RemoveFetch(ctx, f.Ref) // the next sync adds what is fetched now
+	}
+	state.FetchSource = source
+	recorded := false
+	outcome, err := s.publish(ctx, f.Ref, live, &state, actor, func(p publish.Publish) {
+		recorded = true
+		started(p)
+	})
+	stop()
+	if outcome == OutcomeFailed && !recorded && state.Failures == 0 && ctx.Err() == nil { // publishes record theirs
+		s.auditFailure(herb.WithActor(ctx, actor), f)
+	}
+	s.record(ctx, f, state, outcome, err)
+	if outcome == OutcomeUnchanged || outcome == OutcomePublished {
+		return nil
+	}
+	return err
+}
+
+// auditFailure adds the first of several failures in a row to the audit log, and informs webhooks.
+func (s *Service) auditFailure(ctx context.Context, f store.Fetch) {
+	err := s.opts.Store.AddUnpublished(ctx, f.Ref, herb.AuditFailed, "reason: not fetched from "+f.Host)
+	if err != nil {
+		s.opts.Log.Warn("cannot add audit entry", "dataset", f.Ref.String(), "err", err)
+	}
+}
+
+// sourceOf returns where a version is fetched from.
+func sourceOf(d herb.Dataset) herb.FetchSource {
+	if d.Descriptor == nil {
+		return herb.FetchSource{}
+	}
+	return d.Descriptor.Fetch
+}
+
+// publish fetches a file and publishes it, and waits until that has ended.
+func (s *Service) publish(ctx context.Context, ref herb.Ref, live herb.Dataset, state *storedState, actor herb.Actor,
+	started func(publish.Publish)) (Outcome, error) {
+	file, is, err := s.opts.Client.fetch(ctx, state.FetchSource, state.Known)
+	if errors.Is(err, errUnchanged) {
+		state.Known = is
+		return OutcomeUnchanged, nil
+	}
+	if err != nil {
+		return OutcomeFailed, err
+	}
+	rejected := file.SHA256 + " " + live.Version
+	if rejected == state.Rejected { // publishers and webhooks know it
+		return OutcomeRejected, errors.Join(herb.Errorf(herb.CodeRejected, "%s", state.Error), file.Close())
+	}
+	p, err := s.opts.Queue.Start(ctx, newRequest(ref, file, state.FetchSource, live.Version, actor))
+	if err != nil {
+		return OutcomeFailed, err
+	}
+	started(p)
+	for p.Result == nil {
+		p, err = s.opts.Queue.State(ctx, p.ID, renewEvery)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return OutcomeFailed, err
+		}
+	}
+	switch p.Result.Status {
+	case versions.StatusPublished:
+		state.Known, state.Changed = is, s.opts.Now().UTC()
+		return OutcomePublished, nil
+	case versions.StatusUnchanged:
+		state.Known = is
+		return OutcomeUnchanged, nil
+	case versions.StatusRejected:
+		state.Rejected = rejected
+		return OutcomeRejected, herb.Errorf(herb.CodeRejected, "%s", p.Result.Error)
+	}
+	return OutcomeFailed, herb.Errorf(p.Code, "%s", p.Result.Error)
+}
+
+// newRequest returns the request to publish a file that was fetched.
+func newRequest(ref herb.Ref, file *receive.File, source herb.FetchSource, live string,
+	actor herb.Actor) publish.Request {
+	actor.Note = "sha256 " + file.SHA256
+	r := publish.Request{Ref: ref, File: file, Actor: actor, Fetched: true}
+	r.Expected = &live
+	if source.AllowBreaking {
+		r.Consents = []herb.Consent{herb.ConsentBreaking}
+	}
+	return r
+}
+
+// Fetch fetches a file for a publisher. The caller closes it.
+func (s *Service) Fetch(ctx context.Context, source herb.FetchSource) (*receive.File, error) {
+	return s.opts.Client.Fetch(ctx, source)
+}
+
+// Request makes the next fetch of a dataset due.
+func (s *Service) Request(ctx context.Context, ref herb.Ref) error {
+	live, err := s.opts.LiveVersion(ctx, ref)
+	if err != nil {
+		return err
+	}
+	source := sourceOf(live)
+	if source.Address == "" {
+		return errNotFetched(ref)
+	}
+	return s.opts.Store.AddFetch(ctx, store.Fetch{Ref: ref, Host: hostOf(source.Address), Address: source.Address,
+		Due: s.opts.Now()})
+}
+
+// errNotFetched returns the error of a dataset that is not fetched.
+func errNotFetched(ref herb.Ref) error {
+	return herb.Errorf(herb.CodeRejected, "%s is not fetched; publish it with a descriptor whose path is an address and "+
+		"that has refresh", ref)
+}
+
+// MayFetch reports whether anything may be fetched.
+func (s *Service) MayFetch() bool { return !s.opts.Client.opts.Hosts.isEmpty() }

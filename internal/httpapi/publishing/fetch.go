@@ -1,0 +1,63 @@
+package publishing
+
+import (
+	"net/http"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/response"
+	"herbarium/internal/versions"
+)
+
+// errNoFetches is the error of a server that fetches nothing.
+func errNoFetches() error { return herb.Errorf(herb.CodeRejected, "this server fetches nothing") }
+
+// PostFetch fetches the file of a dataset and publishes it, and responds with the result.
+func (h *Handlers) PostFetch(w *response.Writer, r *http.Request) error {
+	req, err := h.publishRequest(w, r, nil)
+	if err != nil {
+		return err
+	}
+	if h.opts.Fetches == nil {
+		return errNoFetches()
+	}
+	ctx, err := w.AdmitUpload(r) // it takes disk space like a file that is sent
+	if err != nil {
+		return err
+	}
+	started, err := h.opts.Fetches.Now(ctx, req.Ref, req.Actor)
+	if started.ID != "" && ctx.Err() == nil {
+		p, err := h.opts.Queue.State(ctx, started.ID, maxWait)
+		if err == nil && p.Result != nil {
+			return h.sendResult(w, r, p)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	live, err := h.opts.Versions.LiveVersion(ctx, req.Ref)
+	if err != nil {
+		return err
+	}
+	return h.sendPublish(w, r, http.StatusOK, resultBody{Result: versions.NewResult(versions.StatusUnchanged, live)})
+}
+
+// FetchState handles the state of a dataset that is fetched, for clients that may publish it.
+func (h *Handlers) FetchState(w *response.Writer, r *http.Request) error {
+	var actor herb.Actor
+	ref, err := h.authorizePublish(w, r, &actor)
+	if err != nil {
+		return err
+	}
+	if h.opts.Fetches == nil {
+		return errNoFetches()
+	}
+	states, err := h.opts.Fetches.States(r.Context())
+	if err != nil {
+		return err
+	}
+	state, ok := states[ref]
+	if !ok {
+		return herb.Errorf(herb.CodeNotFound, "%s is not fetched, or was not yet", ref)
+	}
+	return w.SendJSON(r, state)
+}
