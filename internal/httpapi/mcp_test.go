@@ -131,7 +131,7 @@ func TestMCP_tools(t *testing.T) {
 	want := map[string]string{
 		"search_datasets":  "page per_page query; ",
 		"describe_dataset": "dataset fields page per_page version; dataset",
-		"query_records":    "any_of dataset fields filters page per_page search sort version; dataset",
+		"query_records":    "any_of dataset fields filters matches page per_page search sort version; dataset",
 		"aggregate":        "any_of by dataset filters measures page per_page search sort version; dataset",
 		"get_record":       "dataset fields key version; dataset key",
 	}

@@ -16,7 +16,7 @@ func TestKind_Parameters(t *testing.T) {
 		want string
 	}{
 		{query.KindListing, "page per_page sort order search " + area +
-			" api_key _fields _filter _any _zone _version _typed"},
+			" api_key _fields _filter _any _zone _version _typed _matches"},
 		{query.KindExport, "sort order search " + area + " api_key _fields _filter _any _zone _version _typed"},
 		{query.KindFacets, "field top _offset _values buckets _scale _edges _own_filter search " + area +
 			" api_key _filter _any _zone _version"},

@@ -95,6 +95,8 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 			effective = filters.values > before
 		case !own && p.Value == "":
 			effective = false
+		case !own && p.Name == ParamMatches:
+			err = herb.Invalidf("%q applies to listings in JSON only; leave it out", ParamMatches)
 		case !own:
 			err = herb.Invalidf("%q is given, but %s; leave %q out", p.Name, scope, p.Name)
 		case slices.Contains(seen, p.Name):
@@ -119,6 +121,9 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 			case p.Name == ParamTyped:
 				r.Typed, err = ParseTyped(Params{p})
 				effective = r.Typed
+			case p.Name == ParamMatches:
+				r.Matches, err = p.Value == "true", checkChoice(p, "true", "false")
+				effective = r.Matches
 			default:
 				var isArea bool
 				isArea, err = r.Area.set(p)

@@ -96,5 +96,8 @@ func (c *toolCall) wholeDataset(b *block, v gate.DatasetView) {
 // addRecords adds a table of a page of records.
 func (c *toolCall) addRecords(b *block, title string, v gate.DatasetView, found operations.Records) (added int,
 	err error) {
+	if found.Request.Matches {
+		return b.addTable(title, append(found.Names(), columnMatches), c.rowsWithMatches(v, found))
+	}
 	return b.addTable(title, found.Names(), found.Rows(c.r.Context(), &v.View))
 }

@@ -41,6 +41,7 @@ func (in input) params(values []string) (params query.Params) {
 const (
 	kindText   = "string"
 	kindNumber = "integer"
+	kindFlag   = "boolean"
 	kindList   = "array" // of texts
 )
 
@@ -48,7 +49,7 @@ const (
 var (
 	inputDataset = input{"dataset", kindText, `Name as search_datasets lists it: "garden/catalog"`, true, ""}
 	inputVersion = input{"version", kindText,
-		`Kept version that results name, to repeat an answer: "20240229T133000Z-abcdefghij". Leave out for the newest`,
+		`Version that results name, to repeat an answer: "20240229T133000Z-abcdefghij". Leave out for the newest`,
 		false, ""}
 	inputSearch = input{"search", kindText, `Words in any searchable field: "rose -wild", "ros*", "\"red rose\""`,
 		false, query.ParamSearch}
@@ -60,9 +61,9 @@ var (
 		`Fields whose conditions are alternatives, joined by or instead of and: ["category", "tags"]`, false,
 		query.ParamAny}
 	inputFields = input{"fields", kindList,
-		`Fields to return, in this order: ["id", "title"]. Fewer fields leave room for more rows`, false,
+		`Fields to return, in this order: ["id", "title"]. Fewer leave room for more rows`, false,
 		query.ParamFields}
-	inputPage    = input{"page", kindNumber, `Number of the page, from 1: 2`, false, query.ParamPage}
+	inputPage    = input{"page", kindNumber, `Page, from 1: 2`, false, query.ParamPage}
 	inputPerPage = input{"per_page", kindNumber, `Rows of a page, at most 100: 20. Leave out for 50`, false,
 		query.ParamPerPage}
 )
@@ -88,7 +89,7 @@ func tools() []tool {
 			inputs: []input{inputDataset,
 				{"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false,
 					query.ParamFields},
-				{"page", kindNumber, `Number of the page of fields, from 1: 2`, false, query.ParamPage},
+				{"page", kindNumber, `Page of fields, from 1: 2`, false, query.ParamPage},
 				{"per_page", kindNumber, `Fields of a page, at most 100: 50. Leave out for 100`, false,
 					query.ParamPerPage}, inputVersion},
 			run: (*toolCall).describeDataset,
@@ -97,11 +98,13 @@ func tools() []tool {
 			name: "query_records", title: "Query records",
 			description: "List records that match filters and a search, with the exact total. To count or to " +
 				"compute, use aggregate. " +
-				"On an error, the message names what is valid: correct the call and repeat it.",
+				"An error names what is valid: correct the call and repeat it.",
 			inputs: []input{
 				inputDataset, inputSearch, inputFilters, inputAny,
 				{"sort", kindList, `Fields to sort by, - for descending: ["category", "-price"]. Without it, the best matches of a search come first`, false, query.ParamSort},
-				inputFields, inputPage, inputPerPage, inputVersion,
+				inputFields, inputPage, inputPerPage,
+				{"matches", kindFlag, `Show where rows match, in a last column: "Old **rose**"`,
+					false, query.ParamMatches}, inputVersion,
 			},
 			run: (*toolCall).queryRecords,
 		},

@@ -75,6 +75,15 @@ func (h *Handlers) List(w *response.Writer, r *http.Request, view gate.DatasetVi
 	if err != nil {
 		return err
 	}
+	if req.Matches {
+		matches := w.NewBuffer(r.Context())
+		defer matches.Free()
+		err = writeMatches(matches, found.Matches(r.Context(), &view.View))
+		if err != nil {
+			return err
+		}
+		body.addMatches(matches.Bytes())
+	}
 	return h.sendRecords(w, r, body.size, body.write)
 }
 
@@ -101,14 +110,18 @@ type listing struct {
 	records  [][]byte
 	selector *query.Selector
 	end      []byte // follows the records
+	matches  []byte // the last member of the metadata; may be empty
 	size     int
 }
 
-// listingStart is the start of the body of a listing.
-const listingStart = `{"data":[`
+// The start and the end of the body of a listing.
+const (
+	listingStart = `{"data":[`
+	listingEnd   = "}}"
+)
 
 func newListing(records [][]byte, selector *query.Selector, m query.Meta) (listing, error) {
-	end := append(appendPagination(append(make([]byte, 0, 128), `],"meta":{`...), m), "}}"...)
+	end := append(appendPagination(append(make([]byte, 0, 128), `],"meta":{`...), m), listingEnd...)
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
 		n, err := selector.Size(rec)
@@ -117,7 +130,14 @@ func newListing(records [][]byte, selector *query.Selector, m query.Meta) (listi
 		}
 		size += n
 	}
-	return listing{records, selector, end, size}, nil
+	return listing{records: records, selector: selector, end: end, size: size}, nil
+}
+
+// addMatches adds a member of the metadata.
+func (l *listing) addMatches(member []byte) {
+	l.end = l.end[:len(l.end)-len(listingEnd)]
+	l.matches = member
+	l.size += len(member)
 }
 
 // appendPagination appends the members of pagination metadata.
@@ -145,6 +165,12 @@ func (l listing) write(out io.Writer) error {
 	}
 	if err == nil {
 		_, err = out.Write(l.end)
+	}
+	if err == nil && len(l.matches) > 0 {
+		_, err = out.Write(l.matches)
+		if err == nil {
+			_, err = io.WriteString(out, listingEnd)
+		}
 	}
 	return err
 }

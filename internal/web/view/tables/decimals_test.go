@@ -38,7 +38,7 @@ func TestDecimals(t *testing.T) {
 		table.setPlaces(read, rows)
 		var got []string
 		for _, v := range tt.values {
-			cell := newCell(&state.State{}, &table.Headers[0], v, newHighlighter(nil))
+			cell := newCell(&state.State{}, &table.Headers[0], v, noMarks())
 			got = append(got, cell.Text+strings.NewReplacer(".", "_", "0", "_").Replace(cell.Pad))
 		}
 		if got := strings.Join(got, "|"); got != tt.want {

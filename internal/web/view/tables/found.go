@@ -25,16 +25,16 @@ func (r FoundRow) Equal(o FoundRow) bool {
 // NewFoundRow returns how a row is shown among the results of a search.
 func NewFoundRow(d *columns.Dataset, search *query.Search, row herb.Record) FoundRow {
 	const visible, width = 90, 600 // characters, and about their width in pixels
-	h, naming := newHighlighter(search), d.Titles
+	h, naming := highlighter{query.NewMarker(d.Fields, search, nil, nil)}, d.Titles
 	r := FoundRow{Title: Title(d, row)}
-	if pieces := h.pieces(r.Title); pieces != nil {
+	if pieces := h.pieces(naming, r.Title); pieces != nil {
 		r.Pieces = pieces
 		return r
 	}
 	for i, f := range d.Fields {
-		if i != naming && f.Searchable && h.matches(row[i]) {
+		if i != naming && h.matches(i, row[i]) {
 			r.Column, r.Pieces = columns.Heading(f),
-				h.pieces(herb.Clip(h.excerpt(format.PlainText(row[i]), width), visible))
+				h.pieces(i, herb.Clip(h.excerpt(i, format.PlainText(row[i]), width), visible))
 			break
 		}
 	}

@@ -9,16 +9,20 @@ import (
 	"herbarium/internal/query"
 )
 
-// mark returns the text of a cell of 180 pixels with the matches of a search in brackets.
-func mark(t *testing.T, search, value string) string {
+// noMarks returns a highlighter that marks nothing.
+func noMarks() highlighter { return highlighter{query.NewMarker(nil, nil, nil, nil)} }
+
+// mark returns the text of a cell of 180 pixels with the matches of a request in brackets.
+func mark(t *testing.T, params, value string) string {
 	t.Helper()
-	req, err := query.Parse(query.Params{{Name: query.ParamSearch, Value: search}}.Encode(), nil)
+	fields := []herb.Field{{Name: "text", Type: herb.TypeText, Searchable: true, Filterable: true}}
+	req, err := query.Parse(params, fields)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	h := newHighlighter(req.Search)
-	for _, p := range h.pieces(h.excerpt(value, 180)) {
+	h := highlighter{req.NewMarker(nil)}
+	for _, p := range h.pieces(0, h.excerpt(0, value, 180)) {
 		if p.Mark {
 			b.WriteString("[" + p.Text + "]")
 		} else {
@@ -30,21 +34,28 @@ func mark(t *testing.T, search, value string) string {
 
 func TestHighlighter(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ search, value, want string }{
-		{"rose", "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and roses"},
-		{"ros*", "A Rose and roses", "A [Rose] and [roses]"},
+	search := func(words string) string {
+		return query.Params{{Name: query.ParamSearch, Value: words}}.Encode()
+	}
+	for _, tt := range []struct{ params, value, want string }{
+		{search("rose"), "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and roses"},
+		{search("ros*"), "A Rose and roses", "A [Rose] and [roses]"},
 		// punctuation does not separate the words of a phrase
-		{`"red rose"`, "red rose, red, rose", "[red rose], [red, rose]"},
-		{`"red ro"*`, "a red rose", "a [red rose]"},
-		{"-rose tree", "rose tree", "rose [tree]"},
-		{"strasse", "Lange Straße 1", "Lange [Straße] 1"},
-		{"植", "植物園", "[植]物園"},
-		{"rose", "tulip", ""},
-		{"end", "a text that is long before its end", "…its [end]"},
-		{"植", "東京都大阪府春夏秋冬花桜梅紅葉植物園", "…府春夏秋冬花桜梅紅葉[植]物園"}, // these letters are twice as wide
+		{search(`"red rose"`), "red rose, red, rose", "[red rose], [red, rose]"},
+		{search(`"red ro"*`), "a red rose", "a [red rose]"},
+		{search("-rose tree"), "rose tree", "rose [tree]"},
+		{search("strasse"), "Lange Straße 1", "Lange [Straße] 1"},
+		{search("植"), "植物園", "[植]物園"},
+		{search("rose"), "tulip", ""},
+		{search("end"), "a text that is long before its end", "…its [end]"},
+		{search("植"), "東京都大阪府春夏秋冬花桜梅紅葉植物園", "…府春夏秋冬花桜梅紅葉[植]物園"}, // these letters are twice as wide
+		{"text[contains]=ROSE", "prim rosé and roses", "prim [rosé] and [rose]s"},
+		{"text[contains]=end", "a text that is long before its end", "…its [end]"},
+		{"text[prefix]=a+r", "Á red rose, a red", "[Á r]ed rose, a red"},
+		{"text[match]=rose&search=red", "a red rose", "a [red] [rose]"},
 	} {
-		if got := mark(t, tt.search, tt.value); got != tt.want {
-			t.Errorf("%s in %q: %q, want %q", tt.search, tt.value, got, tt.want)
+		if got := mark(t, tt.params, tt.value); got != tt.want {
+			t.Errorf("%s in %q: %q, want %q", tt.params, tt.value, got, tt.want)
 		}
 	}
 }
@@ -77,12 +88,12 @@ func TestBringIntoView(t *testing.T) {
 		{"not shown", []herb.Record{row(1), row(12, 15), row(15)}, []int{0, 15, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
 		{"shown further right", []herb.Record{row(8), row(9)}, []int{0, 8, 9, 1, 2, 3, 4, 5, 6, 7}},
 	} {
-		req, err := query.Parse("search=rose", nil)
+		req, err := query.Parse("search=rose", fields)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := moveToFront(columns, bringIntoView(newHighlighter(req.Search), columns, tt.rows,
-			fields)); !slices.Equal(got, tt.want) {
+		got := moveToFront(columns, bringIntoView(highlighter{req.NewMarker(nil)}, columns, tt.rows))
+		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -31,11 +31,10 @@ func DecodeLimits(s *state.State, req *query.Request) []int {
 			limits[i] = maxFoundValue
 		}
 	}
-	if req.Search == nil {
-		return limits
-	}
+	h := newHighlighter(s, req)
 	for i, f := range s.Fields {
-		if f.Searchable && (limits[i] > 0 || len(s.Columns) == 0) { // a match may bring a column into view
+		// a match of the search may bring a column into view
+		if h.Marks(i) && (limits[i] > 0 || len(s.Columns) == 0 && f.Searchable && req.Search != nil) {
 			limits[i] = maxFoundValue
 		}
 	}

@@ -34,7 +34,7 @@ type Value struct {
 	columns.Column
 	Cell
 	Same        string       // link to the rows with this value; empty: not offered
-	Elements    []state.Link // of a list, to the rows with the element; those that the search matches are current
+	Elements    []state.Link // of a list, to the rows with the element; those with a match are current
 	Unprintable bool         // it contains a NUL character, which HTML cannot represent
 	Long        bool         // it takes the whole width of the panel
 }
@@ -70,7 +70,7 @@ func NewRecord(s *state.State, req *query.Request, rows []herb.Record, records [
 	case r.Number < total:
 		r.Next = link(req.Page+1, 1)
 	}
-	h := newHighlighter(req.Search)
+	h := newHighlighter(s, req)
 	for k := range s.Fields {
 		r.Values = append(r.Values, newValue(s, k, rows[i][k], h))
 	}
@@ -97,7 +97,7 @@ func Title(d *columns.Dataset, row herb.Record) string {
 	return name
 }
 
-func newValue(s *state.State, i int, value string, h *highlighter) Value {
+func newValue(s *state.State, i int, value string, h highlighter) Value {
 	v := Value{Column: columns.NewColumn(s.Dataset, i), Cell: Cell{Text: value, Href: format.WebAddress(value)},
 		Unprintable: strings.ContainsRune(value, 0)}
 	v.Clipped = len(value) > MaxRecordValue-utf8.UTFMax
@@ -113,9 +113,7 @@ func newValue(s *state.State, i int, value string, h *highlighter) Value {
 	if v.Text != value || v.Notation.JSON {
 		v.Raw = value
 	}
-	if v.Searchable {
-		v.Pieces = h.pieces(v.Text)
-	}
+	v.Pieces = h.pieces(i, v.Text)
 	if v.Filterable && v.Type == herb.TypeList && v.Href == "" {
 		v.setElements(s, value, h)
 	}
@@ -129,7 +127,7 @@ func newValue(s *state.State, i int, value string, h *highlighter) Value {
 
 // setElements links the elements of a list, with the text between them as it is written; JSON
 // arrays are written with commas. A list with very many elements has no links.
-func (v *Value) setElements(s *state.State, value string, h *highlighter) {
+func (v *Value) setElements(s *state.State, value string, h highlighter) {
 	const maxElements = 50
 	elements := listElements(&v.Field, value)
 	if len(elements) == 0 || len(elements) > maxElements {
@@ -149,8 +147,8 @@ func (v *Value) setElements(s *state.State, value string, h *highlighter) {
 		}
 		addText(before)
 		v.Elements = append(v.Elements, state.Link{
-			Label: element, Current: v.Searchable &&
-				h.matches(element), Href: s.Href(query.Params{{Name: s.EqParam(v.Index), Value: element}}),
+			Label: element, Current: len(h.ElementRanges(v.Index, element)) > 0,
+			Href: s.Href(query.Params{{Name: s.EqParam(v.Index), Value: element}}),
 		})
 	}
 	if !v.Notation.JSON {

@@ -29,7 +29,7 @@ func TestRecord_elements(t *testing.T) {
 		}
 		var shown string
 		var hrefs []string
-		for _, link := range newValue(&s, 0, tt.value, newHighlighter(nil)).Elements {
+		for _, link := range newValue(&s, 0, tt.value, noMarks()).Elements {
 			shown += link.Label
 			if link.Href != "" {
 				hrefs = append(hrefs, link.Href)

@@ -109,7 +109,7 @@ type Row struct {
 type Cell struct {
 	Class  string
 	Text   string
-	Pieces []Piece // of the text, with the matches of the search; none: there are no matches
+	Pieces []Piece // of the text, with the matches of the request; none: there are no matches
 	Pad    string  // the digits that a number lacks to end with the longest fraction of its column; takes space only
 	Raw    string  // the value, if Text differs
 	// of a value of a column of numbers that is not written as a plain decimal: its number; empty:
@@ -143,12 +143,13 @@ const (
 // NewTable builds the table of a page of rows. A search may bring other columns into view.
 func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 	t := &Table{}
-	h := newHighlighter(req.Search)
+	h := newHighlighter(s, req)
 	shown := s.ShownColumns()
-	if len(s.Columns) == 0 && len(h.clauses) > 0 && len(shown) > 0 {
+	if len(s.Columns) == 0 && h.HasWords() && len(shown) > 0 {
 		moved := s.Moved
 		if moved == nil {
-			moved = bringIntoView(h, shown, rows, s.Fields)
+			words := highlighter{query.NewMarker(s.Fields, req.Search, nil, nil)}
+			moved = bringIntoView(words, shown, rows)
 		}
 		shown = moveToFront(shown, moved)
 		names := query.Params{{Name: state.ParamMoved}} // also if there are none
@@ -252,7 +253,7 @@ func columnClass(c *columns.Column) string {
 	return ""
 }
 
-func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
+func newCell(s *state.State, c *Header, value string, h highlighter) Cell {
 	cell := Cell{Class: columnClass(&c.Column)}
 	if c.IsNumber && value != "" {
 		cell.setDecimal(&c.Field, value)
@@ -266,7 +267,7 @@ func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
 	case c.Kind == columns.KindDate:
 		cell.Text = format.Time(&c.Field, value)
 	case c.Kind == columns.KindList:
-		cell.addTags(&c.Field, value, h)
+		cell.addTags(&c.Column, value, h)
 		return cell
 	case c.Kind == columns.KindImage && s.ImageAddress(value) != "":
 		cell.Image = s.ImageAddress(value)
@@ -281,9 +282,7 @@ func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
 		cell.Text = value
 	}
 	cell.Text = strings.Map(oneLine, cell.Text)
-	if c.Searchable {
-		cell.Text = h.excerpt(cell.Text, c.Width-cellPadding)
-	}
+	cell.Text = h.excerpt(c.Index, cell.Text, c.Width-cellPadding)
 	cell.Text = herb.Clip(cell.Text, c.limit)
 	switch {
 	case cell.Text == value || cell.Href == value && isASCII(value):
@@ -292,9 +291,7 @@ func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
 	default:
 		cell.Raw = value
 	}
-	if c.Searchable {
-		cell.Pieces = h.pieces(cell.Text)
-	}
+	cell.Pieces = h.pieces(c.Index, cell.Text)
 	return cell
 }
 
@@ -333,8 +330,8 @@ func listElements(f *herb.Field, value string) []string {
 	return text.Elements(f, value)
 }
 
-func (cell *Cell) addTags(f *herb.Field, value string, h *highlighter) {
-	elements := listElements(f, value)
+func (cell *Cell) addTags(c *columns.Column, value string, h highlighter) {
+	elements := listElements(&c.Field, value)
 	if elements == nil {
 		elements = []string{value}
 	}
@@ -342,7 +339,7 @@ func (cell *Cell) addTags(f *herb.Field, value string, h *highlighter) {
 	for _, tag := range elements[:min(len(elements), maxTags)] {
 		shown := herb.Clip(tag, maxTagText)
 		isComplete = isComplete && shown == tag
-		cell.Tags = append(cell.Tags, Piece{Text: shown, Mark: h.matches(tag)})
+		cell.Tags = append(cell.Tags, Piece{Text: shown, Mark: len(h.ElementRanges(c.Index, tag)) > 0})
 	}
 	cell.More = len(elements) - len(cell.Tags)
 	if !isComplete {

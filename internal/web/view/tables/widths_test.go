@@ -87,7 +87,7 @@ func TestCellLength(t *testing.T) {
 	t.Parallel()
 	value := strings.Repeat("long ", 200)
 	for _, tt := range []struct{ limit, want int }{{30, 31}, {300, 301}, {2000, 1000}} {
-		c := newCell(&state.State{}, &Header{limit: tt.limit}, value, newHighlighter(nil))
+		c := newCell(&state.State{}, &Header{limit: tt.limit}, value, noMarks())
 		if got := len([]rune(c.Text)); got != tt.want || c.Clipped != (tt.limit < len(value)) {
 			t.Errorf("%d of %d characters, clipped is %t", got, tt.limit, c.Clipped)
 		}
