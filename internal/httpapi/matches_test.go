@@ -117,7 +117,8 @@ func TestMCP_matches(t *testing.T) {
 	}
 	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "wide"}, Fields: fields}, []herb.Record{record})
 
-	r := s.callTool(t, "query_records", args{"dataset": "a/roses", "search": "rose", "fields": "title,id", "matches": true})
+	r := s.callTool(t, "query_records", args{"dataset": "a/roses", "search": "rose", "fields": "title,id",
+		"matches": true})
 	rows := r.rows(t)
 	if got := fmt.Sprintf("%q", rows); got !=
 		`[["title" "id" "_matches"] ["A \"rose\", the Rosé <i>" "1" "title: A \"**rose**\", the **Rosé** <i>"]]` {
@@ -125,7 +126,8 @@ func TestMCP_matches(t *testing.T) {
 	}
 	link, err := url.Parse(r.StructuredContent.Permalink)
 	must.NoError(t, err)
-	if a := s.get(t, link.RequestURI()); a.status != 200 || !strings.Contains(a.body, `"matches":[{"title":["A \"","rose"`) {
+	a := s.get(t, link.RequestURI())
+	if a.status != 200 || !strings.Contains(a.body, `"matches":[{"title":["A \"","rose"`) {
 		t.Errorf("the permalink %s returns %s", link, a.body)
 	}
 	r = s.callTool(t, "query_records", args{"dataset": "a/wide", "search": "rose", "matches": "true"})

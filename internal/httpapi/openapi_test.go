@@ -143,7 +143,7 @@ func TestDocument_dataset(t *testing.T) {
 	}
 	wantOdd := []string{ // a b&c is filtered with _filter
 		"page", "per_page", "order", "search", "bbox", "near", "coordinatesField", "_fields", "version", "typed",
-		"api_key", "If-None-Match", "X-Request-Id", "filter", "any", "zone",
+		"matches", "api_key", "If-None-Match", "X-Request-Id", "filter", "any", "zone",
 		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[prefix]",
 		"page[empty]",
 	}
@@ -152,7 +152,7 @@ func TestDocument_dataset(t *testing.T) {
 	}
 	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search",
 		"bbox", "near", "coordinatesField"}, slices.DeleteFunc(slices.Clone(wantOdd[8:]),
-		func(n string) bool { return n == "typed" })...)
+		func(n string) bool { return n == "typed" || n == "matches" })...)
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
 		t.Errorf("parameters of facets (-want +got):\n%s", diff)
 	}

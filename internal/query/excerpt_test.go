@@ -52,7 +52,8 @@ func TestMarker_Excerpt(t *testing.T) {
 		req, err := query.Parse(tt.request, fields)
 		must.NoError(t, err)
 		marker := req.NewMarker(map[string][]string{"roses": {"roses", "rose"}})
-		if got := strings.Join(marker.Excerpt(herb.FieldIndex(fields, tt.field), tt.value, false), "|"); got != tt.want {
+		parts := marker.Excerpt(herb.FieldIndex(fields, tt.field), tt.value, false)
+		if got := strings.Join(parts, "|"); got != tt.want {
 			t.Errorf("%s in %s: %s, want %s", tt.request, tt.value, got, tt.want)
 		}
 	}
@@ -77,8 +78,8 @@ func TestMarker_Excerpt_long(t *testing.T) {
 		{"near the end", words(60) + "rose tree", false, []string{"…" + words(38), "rose", " tree"}},
 		{"near the end of what is read", words(60) + "rose tree", true, []string{"…" + words(7), "rose", " tree…"}},
 		{"at the end of what is read", words(60) + "rose", true, nil}, // may be another word
-		{"several, of which the last one is not marked in part", words(60) + "rose " + words(30) + "a rose rose", false,
-			[]string{"…" + words(7), "rose", " " + words(30) + "a ", "rose", " …"}},
+		{"several, of which the last one is not marked in part", words(60) + "rose " + words(30) + "a rose rose",
+			false, []string{"…" + words(7), "rose", " " + words(30) + "a ", "rose", " …"}},
 		{"no spaces", strings.Repeat("樹", 300) + " rose", false,
 			[]string{"…" + strings.Repeat("樹", 195) + " ", "rose"}},
 		{"a character of several code points", combined + " rose " + combined, false, []string{"… ", "rose", " …"}},

@@ -1,5 +1,6 @@
 // Package query defines listing requests. It parses a request from the query string of a URL and
-// rejects invalid ones with a helpful message. It does not execute requests.
+// rejects invalid ones with a helpful message. It does not execute requests; Marker finds in values
+// of the result what they search for.
 //
 // # Conditions
 //
