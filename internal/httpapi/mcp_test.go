@@ -31,6 +31,7 @@ type toolResult struct {
 	StructuredContent struct {
 		Total, From, To              int
 		Version, Permalink, Cut, CSV string
+		Suggestions                  []query.Suggestion
 	}
 	IsError bool
 }
@@ -131,8 +132,8 @@ func TestMCP_tools(t *testing.T) {
 	want := map[string]string{
 		"search_datasets":  "page per_page query; ",
 		"describe_dataset": "dataset fields page per_page version; dataset",
-		"query_records":    "any_of dataset fields filters page per_page search sort version; dataset",
-		"aggregate":        "any_of by dataset filters measures page per_page search sort version; dataset",
+		"query_records":    "any_of bbox dataset fields filters near page per_page search sort version; dataset",
+		"aggregate":        "any_of bbox by dataset filters having measures near page per_page search sort version; dataset",
 		"get_record":       "dataset fields key version; dataset key",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
