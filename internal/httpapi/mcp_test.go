@@ -366,6 +366,14 @@ func TestMCP_searchDatasets(t *testing.T) {
 		!strings.Contains(rest, "\ngarden/catalog,The garden,60\n") {
 		t.Errorf("got %s", r.Content[0].Text)
 	}
+	r = s.callTool(t, "search_datasets", args{"query": "names of garden prices"}) // some words
+	if head, rest := r.text(); head != "datasets 1–1 of 1 (exact); "+
+		"http://example.com/api/v1?search=names+of+garden+prices" ||
+		!strings.HasPrefix(rest, "0 datasets have all words; the others have some, which the last column names; ") ||
+		!strings.Contains(rest, "\ngarden/catalog,The garden,60,open,v1,") ||
+		!strings.HasSuffix(rest, ",What grows here.,garden\n") {
+		t.Errorf("got %s", r.Content[0].Text)
+	}
 	for key, want := range map[string]string{"": "no datasets: 0 (exact) with 0 matching records;",
 		reader: "datasets 1–1 of 1 (exact) with"} {
 		r := s.callTool(t, "search_datasets", args{"query": "Çelik"}, "X-API-Key: "+key)

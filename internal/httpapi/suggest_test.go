@@ -30,8 +30,8 @@ func TestSuggestions(t *testing.T) {
 	s := newService(t, nil)
 	indexCatalog(t, s)
 	for params, want := range map[string][]query.Suggestion{
-		"search=everwhere&per_page=2&page=3&_fields=id": {{Corrections: map[string]string{"everwhere": "everywhere"}, Total: 60,
-			URL: "search=everywhere&per_page=2&_fields=id"}},
+		"search=everwhere&per_page=2&page=3&_fields=id": {{Corrections: map[string]string{"everwhere": "everywhere"},
+			Total: 60, URL: "search=everywhere&per_page=2&_fields=id"}},
 		"status=Published&category=FERN": {{Corrections: map[string]string{"Published": "published", "FERN": "fern"},
 			Total: 20, URL: "status=published&category=fern"}},
 		"status=Published&id=99": {{Corrections: map[string]string{"Published": "published"}, Total: 60,
@@ -102,7 +102,8 @@ func TestSuggestions_tags(t *testing.T) {
 		listed := s.library.listed.Load()
 		if a := s.get(t, suggesting, "If-None-Match: "+tag); a.status != 304 || a.header.Get("ETag") != tag ||
 			s.library.listed.Load() != listed {
-			t.Errorf("%s: %d, %s, %d listings", suggesting, a.status, a.header.Get("ETag"), s.library.listed.Load()-listed)
+			t.Errorf("%s: %d, %s, %d listings", suggesting, a.status, a.header.Get("ETag"),
+				s.library.listed.Load()-listed)
 		}
 		if a := s.get(t, suggesting, `If-None-Match: "other"`); a.status != 200 || a.header.Get("ETag") != tag ||
 			a.body != first.body {
@@ -115,8 +116,8 @@ func TestSuggestions_tags(t *testing.T) {
 		d, records := catalog()
 		d.Version = "v2"
 		s.library.put(d, records[:1]) // has no ferns
-		if a := s.get(t, suggesting, "If-None-Match: "+tag); a.status != 200 || strings.Contains(a.body, "suggestions") ||
-			a.header.Get("ETag") == tag {
+		if a := s.get(t, suggesting, "If-None-Match: "+tag); a.status != 200 ||
+			strings.Contains(a.body, "suggestions") || a.header.Get("ETag") == tag {
 			t.Errorf("%s of another version: %d, %s", suggesting, a.status, a.body)
 		}
 		d.Version = "v1"
@@ -182,11 +183,13 @@ func TestMCP_areas(t *testing.T) {
 		arguments args
 		want      string
 	}{
-		{"query_records", args{"near": "47.37,8.54,200000", "sort": "_distance", "fields": "name"}, "name\nZurich\nBern\n"},
+		{"query_records", args{"near": "47.37,8.54,200000", "sort": "_distance", "fields": "name"},
+			"name\nZurich\nBern\n"},
 		{"query_records", args{"bbox": "7,46,8,47", "fields": "name"}, "name\nBern\n"},
 		{"aggregate", args{"bbox": "5,45,9,48"}, "count\n2\n"},
 		{"aggregate", args{"near": "59.9,10.7,20000", "by": "name"}, "name,count\nOslo,2\n"},
-		{"aggregate", args{"by": "name", "having": []string{"count[gte]=2", "max:latitude[gt]=59"}}, "name,count\nOslo,2\n"},
+		{"aggregate", args{"by": "name", "having": []string{"count[gte]=2", "max:latitude[gt]=59"}},
+			"name,count\nOslo,2\n"},
 		{"aggregate", args{"measures": []string{"p0:latitude", "p25:latitude", "p100:latitude"}},
 			"p0:latitude,p25:latitude,p100:latitude\n46.95,46.95,59.92\n"},
 	} {

@@ -46,5 +46,6 @@ func addWords(ctx context.Context, r *segment.Reader, fields []herb.Field, colum
 // isInsignificant reports whether a word says nothing about a text: it is a number, a single
 // character, part of an address, or a function word.
 func isInsignificant(word string) bool {
-	return utf8.RuneCountInString(word) < 2 || !strings.ContainsFunc(word, unicode.IsLetter) || text.IsFunctionWord(word)
+	return utf8.RuneCountInString(word) < 2 || !strings.ContainsFunc(word, unicode.IsLetter) ||
+		text.IsFunctionWord(word)
 }

@@ -133,25 +133,32 @@ func TestSuggest(t *testing.T) {
 // suggestion is a request that the API takes.
 func TestSuggest_limits(t *testing.T) {
 	t.Parallel()
-	var values []herb.Record
+	var more []herb.Record
 	for i := range 300 {
-		values = append(values, herb.Record{fmt.Sprint(i), "x", fmt.Sprintf("state %c%c", 'a'+i/26, 'a'+i%26), "", "", "", ""})
+		state := fmt.Sprintf("state %c%c", 'a'+i/26, 'a'+i%26)
+		more = append(more, herb.Record{fmt.Sprint(i), "x", state, "", "", "", ""})
 	}
-	v := indexed(t, append(values, herb.Record{"", strings.Repeat("Z", 2<<20), "", "", "", strings.Repeat("y ", 1<<20), ""})...)
-	for params, want := range map[string]string{
-		"title=" + strings.Repeat("z", 4<<10):                                                        "",
-		"title[contains]=" + strings.Repeat("zq", 2<<10):                                             "",
-		"search=" + strings.Repeat("marigodl+", 30):                                                  "",
-		"search=%00%01marigodl%F0%9F%8C%B9":                                                          "",
-		"search=marigodl%22%3Cscript%3E":                                                             "",
-		strings.TrimSuffix(strings.Repeat("status=PUBLISH&", query.MaxFilterValues), "&"):            strings.Repeat("status=published&", 4) + strings.TrimSuffix(strings.Repeat("status=PUBLISH&", query.MaxFilterValues-4), "&") + ": 2 map[PUBLISH:published]",
-		strings.Repeat("status=nothing&", query.MaxFilterValues-2) + "tags=Sun&tags=moon":            "",
-		"status=nothing&status=PUBLISHED&status=neither&tags=sun":                                    "status=nothing&status=published&status=neither&tags=sun: 2 map[PUBLISHED:published]",
-		"search=" + strings.Repeat("-a+", query.MaxSearchWords-1) + "marigodl":                       "search=" + strings.Repeat("-a ", query.MaxSearchWords-1) + "marigold: 2 map[marigodl:marigold]",
-		"search=marigodl&_filter=" + strings.Repeat("status=x&_filter=", 3) + "status=&status=draft": "search=marigold: 2 map[marigodl:marigold]",
+	long := herb.Record{"", strings.Repeat("Z", 2<<20), "", "", "", strings.Repeat("y ", 1<<20), ""}
+	v := indexed(t, append(more, long)...)
+	repeat := func(param string, n int) string { return strings.Repeat(param+"&", n-1) + param }
+	const excluded = query.MaxSearchWords - 1
+	for _, tt := range []struct{ params, want string }{
+		{"title=" + strings.Repeat("z", 4<<10), ""},
+		{"title[contains]=" + strings.Repeat("zq", 2<<10), ""},
+		{"search=" + strings.Repeat("marigodl+", 30), ""},
+		{"search=%00%01marigodl%F0%9F%8C%B9", ""},
+		{"search=marigodl%22%3Cscript%3E", ""},
+		{repeat("status=PUBLISH", 100), repeat("status=published", 4) + "&" + repeat("status=PUBLISH", 96) +
+			": 2 map[PUBLISH:published]"},
+		{repeat("status=nothing", 98) + "&tags=Sun&tags=moon", ""},
+		{"status=nothing&status=PUBLISHED&status=neither&tags=sun",
+			"status=nothing&status=published&status=neither&tags=sun: 2 map[PUBLISHED:published]"},
+		{"search=" + strings.Repeat("-a+", excluded) + "marigodl",
+			"search=" + strings.Repeat("-a ", excluded) + "marigold: 2 map[marigodl:marigold]"},
+		{"search=marigodl&_filter=status=x&_filter=status=&status=draft", "search=marigold: 2 map[marigodl:marigold]"},
 	} {
-		if got := suggest(t, v, params); got != want {
-			t.Errorf("%.200s:\n%.200s; want\n%s", params, got, want)
+		if got := suggest(t, v, tt.params); got != tt.want {
+			t.Errorf("%.200s:\n%.200s; want\n%.200s", tt.params, got, tt.want)
 		}
 	}
 }
@@ -175,7 +182,8 @@ func TestSuggest_none(t *testing.T) {
 	if found != nil || err != nil {
 		t.Errorf("plants: %v, %v", found, err)
 	}
-	oracle.Reader, oracle.Engine = nil, segmenttest.NewOracle(v.Fields, []herb.Record{{"", "", "published", "", "", "", ""}})
+	records := []herb.Record{{"", "", "published", "", "", "", ""}}
+	oracle.Reader, oracle.Engine = nil, segmenttest.NewOracle(v.Fields, records)
 	found, err = operations.Suggest(t.Context(), &oracle, req, params)
 	if len(found) != 1 || found[0].Total != 1 || err != nil {
 		t.Errorf("without an index: %v, %v", found, err)
