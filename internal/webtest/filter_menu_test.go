@@ -97,7 +97,7 @@ func TestDidYouMean(t *testing.T) {
 			}
 		}
 		for query, links := range map[string]int{
-			"search=zzzzzzz": 0, "search=marigo1d": 0, "title=ostrich+ferm&tags=Shade&id=1": 2,
+			"search=zzzzzzz": 0, "search=marigo1d": 0, "title=ostrich+ferm&tags=Shade&id=99999": 2,
 		} {
 			b.Visit(catalog + "?" + query)
 			b.settled()
