@@ -31,6 +31,7 @@ type toolResult struct {
 	StructuredContent struct {
 		Total, From, To              int
 		Version, Permalink, Cut, CSV string
+		Suggestions                  []query.Suggestion
 	}
 	IsError bool
 }
@@ -131,8 +132,8 @@ func TestMCP_tools(t *testing.T) {
 	want := map[string]string{
 		"search_datasets":  "page per_page query; ",
 		"describe_dataset": "dataset fields page per_page version; dataset",
-		"query_records":    "any_of dataset fields filters matches page per_page search sort version; dataset",
-		"aggregate":        "any_of by dataset filters measures page per_page search sort version; dataset",
+		"query_records":    "any_of bbox dataset fields filters matches near page per_page search sort version; dataset",
+		"aggregate":        "any_of bbox by dataset filters having measures near page per_page search sort version; dataset",
 		"get_record":       "dataset fields key version; dataset key",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -363,6 +364,14 @@ func TestMCP_searchDatasets(t *testing.T) {
 	if head, rest := r.text(); head != "datasets 1–1 of 1 (exact) with 60 matching records; "+
 		"http://example.com/api/v1/search?search=everywhere" ||
 		!strings.Contains(rest, "\ngarden/catalog,The garden,60\n") {
+		t.Errorf("got %s", r.Content[0].Text)
+	}
+	r = s.callTool(t, "search_datasets", args{"query": "names of garden prices"}) // some words
+	if head, rest := r.text(); head != "datasets 1–1 of 1 (exact); "+
+		"http://example.com/api/v1?search=names+of+garden+prices" ||
+		!strings.HasPrefix(rest, "0 datasets have all words; the others have some, which the last column names; ") ||
+		!strings.Contains(rest, "\ngarden/catalog,The garden,60,open,v1,") ||
+		!strings.HasSuffix(rest, ",What grows here.,garden\n") {
 		t.Errorf("got %s", r.Content[0].Text)
 	}
 	for key, want := range map[string]string{"": "no datasets: 0 (exact) with 0 matching records;",

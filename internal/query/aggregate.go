@@ -171,6 +171,8 @@ type AggregateMeta struct {
 	ByElements bool              `json:"by_elements,omitempty"`
 	Units      map[string]string `json:"units,omitempty"`
 	Resolved   map[string]string `json:"resolved,omitempty"` // see Meta
+	// if there are no records
+	Suggestions []Suggestion `json:"suggestions,omitempty"`
 }
 
 // NewAggregateResponse returns the response to a request.
@@ -179,8 +181,8 @@ func NewAggregateResponse(r *AggregateRequest, a Aggregate) AggregateResponse {
 	if rows == nil {
 		rows = []GroupRow{} // [] instead of null
 	}
-	return AggregateResponse{rows, AggregateMeta{a.Total, a.Groups, r.ByElements(), r.Units(),
-		r.Request.Resolved()}}
+	return AggregateResponse{rows, AggregateMeta{Total: a.Total, Groups: a.Groups, ByElements: r.ByElements(),
+		Units: r.Units(), Resolved: r.Request.Resolved()}}
 }
 
 // Header returns the names of the columns of a table of groups: one for each label and each

@@ -78,7 +78,7 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 	if len(s.params) > 0 {
 		r.given = make(Params, 0, len(s.params))
 	}
-	r.moving.source = s
+	r.kind, r.moving.source = kind, s
 	filters := filterParser{fields: r.fields, kind: kind, moving: &r.moving}
 	zoned := false
 	var seen, any []string

@@ -65,6 +65,7 @@ type Request struct {
 	Typed      bool        // values are JSON numbers, booleans, arrays and null instead of texts as written
 	Matches    bool        // the metadata says where records match
 
+	kind   Kind
 	fields []herb.Field
 	given  Params // the parameters with an effect, sorted
 	moving movingDates
@@ -136,7 +137,8 @@ type Meta struct {
 	HasNext    bool `json:"has_next"`
 	HasPrev    bool `json:"has_prev"`
 	// by operand of a filter that moves with time, the instant that it meant
-	Resolved map[string]string `json:"resolved,omitempty"`
+	Resolved    map[string]string `json:"resolved,omitempty"`
+	Suggestions []Suggestion      `json:"suggestions,omitempty"` // if there are no records
 }
 
 // Meta returns the pagination metadata for a result of total records.

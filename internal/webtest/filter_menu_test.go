@@ -74,6 +74,8 @@ func TestDidYouMean(t *testing.T) {
 			"search=marigodl&category=nosuch":     "search=marigold",
 			"title%5Bcontains%5D=Ostrihc&sort=id": "title[contains]=ostrich",
 			"title=ostrich+ferm":                  "title=Ostrich fern",
+			"status=Published&price%5Blt%5D=9999": "status=published",
+			"author=ana+lucic":                    "author=Ana Lučić",
 		} {
 			b.Visit(catalog + "?" + query)
 			b.settled()
@@ -94,10 +96,14 @@ func TestDidYouMean(t *testing.T) {
 				t.Errorf("%s: the page promises %q, there are %d", query, rows, l.Meta.Total)
 			}
 		}
-		b.Visit(catalog + "?search=zzzzzzz")
-		b.settled()
-		if n := b.Count(".meant"); n != 0 {
-			t.Error("a word that resembles none is corrected")
+		for query, links := range map[string]int{
+			"search=zzzzzzz": 0, "search=marigo1d": 0, "title=ostrich+ferm&tags=Shade&id=99999": 2,
+		} {
+			b.Visit(catalog + "?" + query)
+			b.settled()
+			if n := b.Count(".meant"); n != links {
+				t.Errorf("%s: %d corrections, want %d", query, n, links)
+			}
 		}
 	}
 }

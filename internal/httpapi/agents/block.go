@@ -35,6 +35,8 @@ type facts struct {
 	Permalink string `json:"permalink"`
 	Cut       string `json:"cut,omitempty"`
 	CSV       string `json:"csv,omitempty"`
+
+	Suggestions []query.Suggestion `json:"suggestions,omitempty"`
 }
 
 // block is the result of a tool call: a head line, notes and rows of CSV.

@@ -2,7 +2,9 @@ package agents
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +34,12 @@ func (c *toolCall) queryRecords() (*block, error) {
 		b.Total = found.Total
 		if len(params) == 1 || found.Total == view.Records { // all records, whatever the page
 			c.wholeDataset(b, view)
+		}
+		if found.Total == 0 {
+			err = c.suggest(b, view, req, "/data", params)
+			if err != nil {
+				return err
+			}
 		}
 		_, err = c.addRecords(b, "", view, found)
 		b.describeRows("rows", req, len(found.Records))
@@ -71,6 +79,12 @@ func (c *toolCall) aggregate() (*block, error) {
 			return err
 		}
 		b.Total = found.Groups
+		if found.Total == 0 {
+			err = c.suggest(b, view, req.Request, "/aggregate.csv", params)
+			if err != nil {
+				return err
+			}
+		}
 		if req.ByElements() {
 			b.note("a record is in the groups of all elements of its list, so that groups add up to more than all " +
 				"records")
@@ -90,6 +104,31 @@ func (c *toolCall) aggregate() (*block, error) {
 		b.cutCells(permalinkHasCells)
 		return err
 	})
+}
+
+// suggest notes what a call without records may mean. path and params are those of its permalink.
+func (c *toolCall) suggest(
+	b *block, view gate.DatasetView, req *query.Request, path string, params query.Params,
+) error {
+	params = params.Without(query.ParamPage)
+	found, err := operations.Suggest(c.r.Context(), &view.View, req, params)
+	for _, s := range found {
+		b.Suggestions = append(b.Suggestions, s.Response(func(params query.Params) string {
+			return c.permalink(view, path, params)
+		}))
+		var meant []string
+		for _, given := range slices.Sorted(maps.Keys(s.Corrections)) {
+			meant = append(meant, fmt.Sprintf("%q instead of %q", herb.Clip(s.Corrections[given], maxTopValue),
+				herb.Clip(given, maxTopValue)))
+		}
+		alone := ""
+		if len(s.Params) < len(params) {
+			alone = " without other conditions"
+		}
+		b.note("did you mean %s%s? %s: %s", strings.Join(meant, ", "), alone,
+			herb.Plural(s.Total, "record", "records"), b.Suggestions[len(b.Suggestions)-1].URL)
+	}
+	return err
 }
 
 // getRecord returns one record, as GET …/data/<key>, with a line for each field.

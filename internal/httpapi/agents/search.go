@@ -11,25 +11,38 @@ import (
 	"herbarium/internal/query"
 )
 
-// searchDatasets lists datasets, as GET /api/v1. If none matches, it counts the records that match,
-// as GET /api/v1/search.
+// searchDatasets lists datasets, as GET /api/v1, and after them those with a part of the words. If
+// none has all words, it counts the records that match, as GET /api/v1/search, and lists the
+// datasets with a part of the words only if there are none.
 func (c *toolCall) searchDatasets() (*block, error) {
 	params := c.params()
 	q := c.log(params)
 	if err := q.Check(query.KindCatalogue); err != nil { // as that of a request is
 		return nil, err
 	}
-	found, err := operations.Datasets(c.r.Context(), c.Library, q)
+	found, err := operations.RankDatasets(c.r.Context(), c.Library, q)
 	if err != nil {
 		return nil, err
 	}
-	if found.Total == 0 && strings.TrimSpace(c.args.text("query")) != "" {
-		return c.searchRecords(params.Without(query.ParamPage, query.ParamPerPage), found.Request)
+	if found.Complete == 0 && strings.TrimSpace(c.args.text("query")) != "" {
+		b, err := c.searchRecords(params.Without(query.ParamPage, query.ParamPerPage), found.Request)
+		if err != nil || b.Total > 0 || found.Total == 0 {
+			return b, err
+		}
 	}
 	b := newBlock(c.address("", params), "")
-	b.Total = found.Total
+	b.Total, b.partial = found.Total, found.IsCut
 	header := []string{"dataset", "title", "records", "access", "version", "fields", "description"}
-	_, err = b.addTable("", header, rowsOf(found.Datasets, describeListed))
+	row := describeListed
+	if found.Complete < found.Total {
+		b.note("%s all words; the others have some, which the last column names; the address lists those with all",
+			herb.Plural(found.Complete, "dataset has", "datasets have"))
+		header = append(header, "words")
+		row = func(d herb.Dataset) []string {
+			return append(describeListed(d), strings.Join(found.Words[d.Ref], " "))
+		}
+	}
+	_, err = b.addTable("", header, rowsOf(found.Datasets, row))
 	b.describeRows("datasets", found.Request, len(found.Datasets))
 	return b, err
 }

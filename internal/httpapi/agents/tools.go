@@ -28,7 +28,7 @@ type input struct {
 func (in input) params(values []string) (params query.Params) {
 	switch in.param {
 	case "":
-	case query.ParamFilter, query.ParamBy, query.ParamMeasure:
+	case query.ParamFilter, query.ParamBy, query.ParamMeasure, query.ParamHaving:
 		for _, value := range values {
 			params = append(params, query.Param{Name: in.param, Value: value})
 		}
@@ -49,21 +49,25 @@ const (
 var (
 	inputDataset = input{"dataset", kindText, `Name as search_datasets lists it: "garden/catalog"`, true, ""}
 	inputVersion = input{"version", kindText,
-		`Version that results name, to repeat an answer: "20240229T133000Z-abcdefghij". Leave out for the newest`,
+		`Version of a result, to repeat it: "20240229T133000Z-abcdefghij". Leave out for the newest`,
 		false, ""}
 	inputSearch = input{"search", kindText, `Words in any searchable field: "rose -wild", "ros*", "\"red rose\""`,
 		false, query.ParamSearch}
 	inputFilters = input{"filters", kindList,
-		`Conditions on fields, all of which must hold: ["category=tree", "price[gte]=10", "price[lt]=20"]. ` +
+		`Conditions on fields that must all hold: ["category=tree", "price[gte]=10", "price[lt]=20"]. ` +
 			`Several values of one field are alternatives. Dates can move: "date[gte]=today-30d", now-24h, week, month-1, year. Operators: eq ne gt gte lt lte in empty; texts also ieq ine (any case) prefix contains match`,
 		false, query.ParamFilter}
 	inputAny = input{"any_of", kindList,
-		`Fields whose conditions are alternatives, joined by or instead of and: ["category", "tags"]`, false,
+		`Fields whose conditions are joined by or: ["category", "tags"]`, false,
 		query.ParamAny}
+	inputNear = input{"near", kindText,
+		`Latitude, longitude and meters around it: "47.37,8.54,5000"`, false, query.ParamNear}
+	inputBox = input{"bbox", kindText,
+		`West, south, east, north: "8.4,47.3,8.6,47.5"`, false, query.ParamBox}
 	inputFields = input{"fields", kindList,
 		`Fields to return, in this order: ["id", "title"]. Fewer leave room for more rows`, false,
 		query.ParamFields}
-	inputPage    = input{"page", kindNumber, `Page, from 1: 2`, false, query.ParamPage}
+	inputPage    = input{"page", kindNumber, `Page: 2`, false, query.ParamPage}
 	inputPerPage = input{"per_page", kindNumber, `Rows of a page, at most 100: 20. Leave out for 50`, false,
 		query.ParamPerPage}
 )
@@ -73,11 +77,11 @@ func tools() []tool {
 	return []tool{
 		{
 			name: "search_datasets", title: "Search datasets",
-			description: "Find datasets by name, title, description and field names, or list all of them. If none " +
-				"matches, it searches the records of all datasets.",
+			description: "Find datasets by name, title, description and field names, those with all words first, or " +
+				"list all of them. If no name has all words, it searches the records.",
 			inputs: []input{{"query", kindText, `Beginnings of words: "tree price". Leave out to list all datasets`,
 				false, query.ParamSearch}, inputPage,
-				{"per_page", kindNumber, `Datasets of a page, at most 100: 50. Leave out for 100`, false,
+				{"per_page", kindNumber, `Datasets of a page, at most 100: 50`, false,
 					query.ParamPerPage}},
 			run: (*toolCall).searchDatasets,
 		},
@@ -87,10 +91,10 @@ func tools() []tool {
 				"an example of a filter; three records; " +
 				"the version; the addresses of the whole dataset as a file.",
 			inputs: []input{inputDataset,
-				{"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false,
+				{"fields", kindList, `Describe only these fields: ["category", "price"]`, false,
 					query.ParamFields},
-				{"page", kindNumber, `Page of fields, from 1: 2`, false, query.ParamPage},
-				{"per_page", kindNumber, `Fields of a page, at most 100: 50. Leave out for 100`, false,
+				{"page", kindNumber, `Page of fields: 2`, false, query.ParamPage},
+				{"per_page", kindNumber, `Fields of a page, at most 100: 50`, false,
 					query.ParamPerPage}, inputVersion},
 			run: (*toolCall).describeDataset,
 		},
@@ -100,8 +104,8 @@ func tools() []tool {
 				"compute, use aggregate. " +
 				"An error names what is valid: correct the call and repeat it.",
 			inputs: []input{
-				inputDataset, inputSearch, inputFilters, inputAny,
-				{"sort", kindList, `Fields to sort by, - for descending: ["category", "-price"]. Without it, the best matches of a search come first`, false, query.ParamSort},
+				inputDataset, inputSearch, inputFilters, inputAny, inputNear, inputBox,
+				{"sort", kindList, `Fields to sort by, - for descending: ["category", "-price"], or _distance with near. Without it, the best matches come first`, false, query.ParamSort},
 				inputFields, inputPage, inputPerPage,
 				{"matches", kindFlag, `Show where rows match, in a last column: "Old **rose**"`,
 					false, query.ParamMatches}, inputVersion,
@@ -116,10 +120,11 @@ func tools() []tool {
 				inputDataset,
 				{"by", kindList, `Up to two fields: ["category"], with a grain for dates: ["date:month"] (year quarter month week day hour weekday month_of_year hour_of_day), ` +
 					`or a width for numbers: ["price:10"]. Leave out for one total`, false, query.ParamBy},
-				{"measures", kindList, `Up to eight, or 100 without groups: ["count", "sum:price", "mean:price"]. Kinds: count, and with a field filled distinct sum mean median stddev p90 min max; ` +
+				{"measures", kindList, `Up to eight, or 100 without groups: ["count", "sum:price", "mean:price"]. Kinds: count, and with a field filled distinct sum mean median stddev min max, p0 to p100; ` +
 					`"ratio:a/b" divides two sums. Leave out for count`, false, query.ParamMeasure},
-				inputSearch, inputFilters, inputAny,
-				{"sort", kindList, `Measures and groups to sort by, - for descending: ["-sum:price"], ["by1"]. Leave out for the order of the groups`, false, query.ParamGroupSort},
+				inputSearch, inputFilters, inputAny, inputNear, inputBox,
+				{"having", kindList, `Conditions on measures: ["count[gte]=10"]`, false, query.ParamHaving},
+				{"sort", kindList, `Measures and groups to sort by, - for descending: ["-sum:price"], ["by1"]`, false, query.ParamGroupSort},
 				inputPage, {"per_page", kindNumber, `Groups of a page, at most 100: 10`, false, query.ParamPerPage},
 				inputVersion,
 			},
@@ -139,10 +144,10 @@ func tools() []tool {
 
 // outputSchema describes facts. It is the same for all tools.
 const outputSchema = `{"type":"object","properties":{` +
-	`"total":{"type":"integer","description":"Exact number of matching rows"},"from":{"type":"integer"},"to":{"type":"integer"},` +
+	`"total":{"type":"integer","description":"Exact number of rows"},"from":{"type":"integer"},"to":{"type":"integer"},` +
 	`"version":{"type":"string"},"permalink":{"type":"string","description":"Returns these rows again"},` +
-	`"cut":{"type":"string","description":"What is missing, and how to get it"},` +
-	`"csv":{"type":"string","description":"The rows, if they are not in the text"}},"required":["total","permalink"]}`
+	`"cut":{"type":"string","description":"What is missing"},` +
+	`"csv":{"type":"string","description":"The rows"}},"required":["total","permalink"]}`
 
 // declaration returns what tools/list says of a tool.
 func (t tool) declaration() *mcp.Tool {

@@ -24,15 +24,11 @@ type Catalogue struct {
 	Datasets []herb.Dataset
 }
 
-// Datasets lists datasets. Unlike a listing, a page has the maximum size by default: most servers
-// have fewer datasets, and clients that do not page get all of them.
+// Datasets lists datasets.
 func Datasets(ctx context.Context, l Library, q query.String) (found Catalogue, err error) {
-	found.Request, err = q.Without(query.ParamSearch).Listing(nil, herb.Order{})
+	found.Request, err = cataloguePage(q)
 	if err != nil {
 		return found, err
-	}
-	if q.Get(query.ParamPerPage) == "" {
-		found.Request.PerPage = query.MaxPerPage
 	}
 	live, err := l.Search(ctx, q.Get(query.ParamSearch), "")
 	if err != nil {
@@ -41,6 +37,16 @@ func Datasets(ctx context.Context, l Library, q query.String) (found Catalogue, 
 	found.Total = len(live)
 	found.Datasets, err = l.Datasets(ctx, PageOf(live, found.Request), false)
 	return found, err
+}
+
+// cataloguePage parses the page of a request for datasets. Unlike in a listing, it has the maximum
+// size by default: most servers have fewer datasets, and clients that do not page get all of them.
+func cataloguePage(q query.String) (*query.Request, error) {
+	req, err := q.Without(query.ParamSearch).Listing(nil, herb.Order{})
+	if err == nil && q.Get(query.ParamPerPage) == "" {
+		req.PerPage = query.MaxPerPage
+	}
+	return req, err
 }
 
 // PageOf returns the elements of a list that are on the page of a request.

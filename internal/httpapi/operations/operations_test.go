@@ -136,7 +136,7 @@ func TestRecord_otherCase(t *testing.T) {
 	v := &library.View{Dataset: d, Engine: segmenttest.NewOracle(fields, records)}
 	for key, want := range map[string]string{
 		"eclair/1": "a/b has no record with the key \"eclair/1\"; did you mean \"\u00c9clair/1\"?",
-		"B/2.0":    `a/b has no record with the key "B/2.0"; did you mean "b/2"?`,
+		"B/2.0":    `a/b has no record with the key "B/2.0"; did you mean "b/2.0"?`,
 		"eclair/2": `a/b has no record with the key "eclair/2"`,
 	} {
 		_, err := operations.Record(t.Context(), v, strings.Split(key, "/"), query.Split(""))

@@ -38,38 +38,23 @@ func Record(ctx context.Context, v *library.View, key []string, params query.Str
 	if err == nil && found.Total == 0 {
 		found.Release()
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q%s", v.Ref, shown,
-			suggestKey(ctx, v, key))
+			suggestKey(ctx, v, found.Request, key))
 	}
 	return found, err
 }
 
-// suggestKey returns the end of a message that names a key which differs in case or accents only;
-// empty if there is none.
-func suggestKey(ctx context.Context, v *library.View, key []string) string {
-	filter, positions := keyFilter(v.PrimaryKey, key), make([]int, len(key))
-	for i, name := range v.PrimaryKey {
-		positions[i] = herb.FieldIndex(v.Fields, name)
-		if v.Fields[positions[i]].Type == herb.TypeText {
-			filter[i].Name = query.FilterParam(name, query.OpIEq)
-		}
-	}
-	req, err := query.Of(filter).Listing(v.Fields, herb.Order{})
-	if err != nil {
+// suggestKey returns the end of a message that names a key which a client may mean; empty if there
+// is none. req requests the record of key.
+func suggestKey(ctx context.Context, v *library.View, req *query.Request, key []string) string {
+	suggestions, err := Suggest(ctx, v, req, keyFilter(v.PrimaryKey, key))
+	if err != nil || len(suggestions) == 0 || len(suggestions[0].Params) < len(key) {
 		return ""
 	}
-	req.MatchWholeValues()
-	req.PerPage, req.Selected = 1, positions
-	found, err := List(ctx, v, req)
-	if err != nil {
-		return ""
+	var meant []string
+	for _, p := range suggestions[0].Params {
+		meant = append(meant, p.Value)
 	}
-	defer found.Release()
-	for row, err := range found.Rows(ctx, v) {
-		if err == nil {
-			return "; did you mean " + strconv.Quote(herb.Clip(strings.Join(row, "/"), maxShown)) + "?"
-		}
-	}
-	return ""
+	return "; did you mean " + strconv.Quote(herb.Clip(strings.Join(meant, "/"), maxShown)) + "?"
 }
 
 // WithKey returns the records in which fields have the values of a key, with the fields that

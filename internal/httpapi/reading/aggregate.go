@@ -11,14 +11,13 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/export"
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
 // Aggregate sends the measures of groups of records as JSON.
 func (h *Handlers) Aggregate(w *response.Writer, r *http.Request, view gate.DatasetView) error {
-	req, err := parseAggregate(w, r, view, response.ContentJSON, query.String.Aggregate)
-	if req == nil {
+	req, err := view.Query.Aggregate(view.Fields)
+	if err != nil || isCurrent(w, r, view, req.Request) {
 		return err
 	}
 	types, err := req.Request.Types(view)
@@ -29,16 +28,31 @@ func (h *Handlers) Aggregate(w *response.Writer, r *http.Request, view gate.Data
 	if err != nil {
 		return err
 	}
-	if types != nil {
-		return w.SendJSON(r, query.NewTypedAggregate(req, found, types))
+	var suggestions []query.Suggestion
+	if found.Total == 0 {
+		suggestions, err = h.suggest(w, r, view, req.Request)
+		if err != nil {
+			return err
+		}
 	}
-	return w.SendJSON(r, query.NewAggregateResponse(req, found))
+	if types != nil {
+		body := query.NewTypedAggregate(req, found, types)
+		body.Meta.Suggestions = suggestions
+		return w.SendJSON(r, body)
+	}
+	body := query.NewAggregateResponse(req, found)
+	body.Meta.Suggestions = suggestions
+	return w.SendJSON(r, body)
 }
 
 // AggregateCSV sends all groups of the same request as a CSV file, like Export.
 func (h *Handlers) AggregateCSV(w *response.Writer, r *http.Request, view gate.DatasetView) error {
-	req, err := parseAggregate(w, r, view, export.CSV.MediaType(), query.String.AggregateExport)
-	if req == nil {
+	req, err := view.Query.AggregateExport(view.Fields)
+	if err == nil && req.Request.Typed {
+		err = query.ErrTyped("aggregate.csv")
+	}
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Request.ResultKey(), view.Version,
+		export.CSV.MediaType())) {
 		return err
 	}
 	releaseRow, err := w.Reserve(r.Context(), export.GroupMemory(&view.Dataset, req))
@@ -74,20 +88,4 @@ func cells(rows iter.Seq2[query.GroupRow, error]) iter.Seq2[[]string, error] {
 			}
 		}
 	}
-}
-
-// parseAggregate parses the request. Without an error, the request is nil if the client has the
-// response already.
-func parseAggregate(
-	w *response.Writer, r *http.Request, view gate.DatasetView, mediaType string,
-	parse func(query.String, []herb.Field) (*query.AggregateRequest, error),
-) (*query.AggregateRequest, error) {
-	req, err := parse(view.Query, view.Fields)
-	if err == nil && req.Request.Typed && mediaType != response.ContentJSON {
-		err = query.ErrTyped("aggregate.csv")
-	}
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Request.ResultKey(), view.Version, mediaType)) {
-		return nil, err
-	}
-	return req, nil
 }

@@ -60,7 +60,7 @@ func (h *Handlers) List(w *response.Writer, r *http.Request, view gate.DatasetVi
 	}
 	w.SetVary(response.VaryAccept)
 	req, err := view.Query.Listing(view.Fields, view.Order)
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.ResultKey(), view.Version, response.ContentJSON)) {
+	if err != nil || isCurrent(w, r, view, req) {
 		return err
 	}
 	found, err := operations.List(r.Context(), &view.View, req)
@@ -68,8 +68,14 @@ func (h *Handlers) List(w *response.Writer, r *http.Request, view gate.DatasetVi
 		return err
 	}
 	defer found.Release()
-	w.Set("X-Total-Count", strconv.Itoa(found.Total))
 	meta := req.Meta(found.Total)
+	if found.Total == 0 {
+		meta.Suggestions, err = h.suggest(w, r, view, req)
+		if err != nil {
+			return err
+		}
+	}
+	w.Set("X-Total-Count", strconv.Itoa(found.Total))
 	h.setLinks(w, r, meta)
 	body, err := newListing(found.Records, req.NewSelector(found.Types), meta)
 	if err != nil {
@@ -147,6 +153,9 @@ func appendPagination(b []byte, m query.Meta) []byte {
 	if m.Resolved != nil {
 		resolved, _ := json.Marshal(m.Resolved) // strings
 		b = append(append(b, `,"resolved":`...), resolved...)
+	}
+	if m.Suggestions != nil {
+		b = appendSuggestions(append(b, `,"suggestions":`...), m.Suggestions)
 	}
 	return b
 }

@@ -46,7 +46,7 @@ type rowsPage struct {
 	Changes *comparison   // nil: the view is not the comparison of versions
 	Pager   *tables.Pager
 	Record  *tables.Record
-	Meant   *filters.Meant // if there are no rows; nil: nothing is misspelled
+	Meant   []filters.Meant // if there are no rows
 
 	Full        string // of an embedded view: link to its page
 	Address     string // of the view, for print
@@ -200,7 +200,7 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 		}
 	}
 	if found.Total == 0 && page.Invalid == nil {
-		page.Meant, err = findMeant(ctx, s, v)
+		page.Meant, err = findMeant(ctx, s, v, req)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 	records := []herb.Record{
 		{"Philadelphia rose", "2024 oak"}, {"Germany rose", "Ösel"}, {"Germane rosa", "2025"}, {"Germane", ""},
-		{"rose", "植物"},
+		{"rose ab12c", "植物 пион"},
 	}
 	index := openRecords(t, records, build.Options{Indexes: buildtest.AllIndexes()})
 	for _, tt := range []struct {
@@ -32,7 +32,11 @@ func TestNearest(t *testing.T) {
 		{word: "phileda", isPrefix: true, want: "philadelphia", records: 1},
 		{word: "phil", isPrefix: true}, // words begin with it
 		{word: "phil"},
-		{word: "2026"}, // a number is no typo
+		{word: "2026"},                   // a number is no typo
+		{word: "ab12d"}, {word: "rose1"}, // nor is a code
+		{word: "abc"},  // of a code
+		{word: "паан"}, // two edits
+		{word: "пиен", want: "пион", records: 1}, // letters of two bytes
 		{word: "osle", want: "osel", records: 1},
 		{word: "x"}, {word: ""}, {word: "植"},
 	} {
