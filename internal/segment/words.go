@@ -27,8 +27,8 @@ func (r *Reader) TopWords(ctx context.Context, fields []int, top int, skip func(
 }
 
 // NearestWord returns the word of the searchable fields that a word without records may be a typo
-// of; empty if there is none, or the word has records. If isPrefix is true, the word may be the
-// beginning of the other one. It reads the full-text index, not the records.
+// of; empty if there is none, or the word has records or a digit. If isPrefix is true, the word may
+// be the beginning of the other one. It reads the full-text index, not the records.
 func (r *Reader) NearestWord(ctx context.Context, word string, isPrefix bool) (nearest string, err error) {
 	err = r.file.Guard(func() error {
 		found, _ := r.words.Nearest(guard.NewSteps(ctx), word, isPrefix)

@@ -36,7 +36,7 @@ func TestNearest(t *testing.T) {
 		{word: "ab12d"}, {word: "rose1"}, // nor is a code
 		{word: "abc"},  // of a code
 		{word: "паан"}, // two edits
-		{word: "пиен", want: "пион", records: 1}, // letters of two bytes
+		{word: "рион", want: "пион", records: 1}, // letters of two bytes
 		{word: "osle", want: "osel", records: 1},
 		{word: "x"}, {word: ""}, {word: "植"},
 	} {
