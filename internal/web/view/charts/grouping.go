@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ func byOf(d *columns.Dataset, field int) query.By {
 	b := query.By{Name: f.Name, Field: field}
 	switch {
 	case len(query.Grains(&f)) > 0:
-		return withGrain(d, field, defaultGrain(&f, c))
+		return withGrain(d, field, defaultGrain(d, field))
 	case d.Meanings[field].IsYear:
 		const most = 200 // intervals
 		b.Width = "1"
@@ -49,33 +50,19 @@ func withLog(d *columns.Dataset, field int, first string) query.By {
 
 // defaultGrain returns the shortest grain of which a field has few intervals. Periods are shown one
 // by one.
-func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
+func defaultGrain(d *columns.Dataset, field int) query.Grain {
 	const few = 100
-	if f.Type == herb.TypeTime {
+	f, r := &d.Fields[field], d.Meanings[field].Report
+	period := text.PrecisionOf(f)
+	switch {
+	case f.Type == herb.TypeTime:
 		return query.GrainHour
-	}
-	if period := text.PrecisionOf(f); period != text.PrecisionDay {
+	case period != text.PrecisionDay:
 		return query.Grain(period)
-	}
-	if c == nil {
+	case r == nil || r.Min == "":
 		return query.GrainMonth
 	}
-	from, ok := columns.ParseTime(f, c.Min)
-	to, ok2 := columns.ParseTime(f, c.Max)
-	if !ok || !ok2 {
-		return query.GrainMonth
-	}
-	hours := to.Sub(from).Hours()
-	for _, g := range []struct {
-		grain query.Grain
-		hours float64
-	}{{query.GrainHour, 1}, {query.GrainDay, 24}, {query.GrainWeek, 168}, {query.GrainMonth, 730},
-		{query.GrainQuarter, 2190}} {
-		if hours/g.hours <= few && slices.Contains(query.Grains(f), g.grain) {
-			return g.grain
-		}
-	}
-	return query.GrainYear
+	return cmp.Or(d.ShortestGrain(field, func(intervals int) bool { return intervals <= few }), query.GrainYear)
 }
 
 // bucketWidth returns a round width of which the range of a number field has about count, in
