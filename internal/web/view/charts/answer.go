@@ -72,14 +72,19 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, paths Paths) *Answer {
 		out.AllValues = questionHref(s, q.with(func(q *Question) { q.Kind, q.Series, q.Split = kindTable, nil, 0 }))
 	}
 	if description := b.describe(out.data); description != "" {
-		out.Figures = []AnswerFigure{
-			{plot.Draw(q.Kind, out.data, wideFigure), "wide", description},
-			{plot.Draw(q.Kind, out.data, mediumFigure), "medium", description},
-			{plot.Draw(q.Kind, out.data, narrowFigure), "narrow", description},
-		}
+		out.draw(description)
 		out.Thinned = thinnedNote(q.Kind, out.Figures)
 	}
 	return out
+}
+
+// draw draws the chart for the areas of pages.
+func (a *Answer) draw(description string) {
+	a.Figures = []AnswerFigure{
+		{plot.Draw(a.kind, a.data, wideFigure), "wide", description},
+		{plot.Draw(a.kind, a.data, mediumFigure), "medium", description},
+		{plot.Draw(a.kind, a.data, narrowFigure), "narrow", description},
+	}
 }
 
 // File returns the chart for a file with a width; its height is 0 if there is nothing to draw.

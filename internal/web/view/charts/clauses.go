@@ -235,7 +235,7 @@ func logWidth(by query.By) string {
 
 // widths returns round widths of the buckets of a number field, with the current one.
 func (b *sentenceBuilder) widths(by query.By) (widths []string) {
-	for _, count := range []float64{100, 50, 20, 10, 5} {
+	for _, count := range []int{100, 50, 20, 10, 5} {
 		if w := bucketWidth(&b.fields[by.Field], b.data.Meanings[by.Field].Report, count); w != "" {
 			widths = append(widths, w)
 		}

@@ -2,15 +2,11 @@ package charts
 
 import (
 	"cmp"
-	"math"
-	"slices"
-	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
 	"herbarium/internal/web/view/columns"
-	"herbarium/internal/web/view/plot"
 )
 
 // byOf returns how a field is grouped unless the reader chooses: dates by intervals of a suitable
@@ -67,30 +63,9 @@ func defaultGrain(d *columns.Dataset, field int) query.Grain {
 
 // bucketWidth returns a round width of which the range of a number field has about count, in
 // seconds for a duration; empty if the range is not known.
-func bucketWidth(f *herb.Field, c *herb.ColumnReport, count float64) string {
+func bucketWidth(f *herb.Field, c *herb.ColumnReport, count int) string {
 	if c == nil {
 		return ""
 	}
-	low, high, ok := columns.ParseRange(f, c.Min, c.Max)
-	if !ok || high <= low || math.IsInf(high-low, 0) {
-		return ""
-	}
-	step := plot.Step((high - low) / count)
-	if f.Type == herb.TypeDuration {
-		step = durationStep((high - low) / count)
-	}
-	return strconv.FormatFloat(step, 'f', -1, 64)
-}
-
-// durationStep returns a number of seconds that is a round duration, not less than the given one.
-func durationStep(seconds float64) float64 {
-	const day = 24 * 60 * 60
-	switch steps := query.RoundSeconds(); {
-	case seconds <= 1:
-		return plot.Step(seconds)
-	case seconds > float64(steps[len(steps)-1]):
-		return day * plot.Step(seconds/day)
-	default:
-		return float64(steps[slices.IndexFunc(steps, func(step int64) bool { return float64(step) >= seconds })])
-	}
+	return query.BucketWidth(f, c.Min, c.Max, count+1)
 }

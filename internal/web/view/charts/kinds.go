@@ -73,12 +73,8 @@ func (q *Question) intervalsHint(kind plot.Kind) string {
 	}
 	by := byOf(q.data, q.By[0].Field)
 	if f := &q.fields[by.Field]; !by.HasIntervals() && f.Type == herb.TypeNumber { // few numbers
-		by.Width = bucketWidth(f, q.data.Meanings[by.Field].Report, defaultTop)
-		if by.Width != "" {
-			by.Name += ":" + by.Width
-		}
-	}
-	if !by.HasIntervals() {
+		by.Name += ":" + cmp.Or(bucketWidth(f, q.data.Meanings[by.Field].Report, defaultTop), "1")
+	} else if !by.HasIntervals() {
 		return ""
 	}
 	return "; lines need intervals, such as " + strconv.Quote(query.ParamBy+"="+by.Name)

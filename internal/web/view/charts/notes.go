@@ -24,9 +24,6 @@ func (b *answerBuilder) note() (notes []string) {
 		total += ", total " + b.exact(all[0])
 	}
 	notes = append(notes, total+".")
-	if b.Measure.Kind == query.MeasureSum {
-		notes = append(notes, "Sums are exact decimals.")
-	}
 	if b.Measure.Kind == query.MeasureRatio {
 		notes = append(notes, "The sum of one column is divided by the sum of the other; both ignore rows without a "+
 			"value.")

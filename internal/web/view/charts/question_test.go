@@ -216,7 +216,7 @@ func TestAnswer_rows(t *testing.T) {
 			"?category=fern&category=tree&date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-02-01 " +
 				"?category=fern&category=tree&date%5Bgte%5D=2024-03-01&date%5Blt%5D=2024-04-01",
 			"&_by=date%3Aday&_measure=sum%3Aprice",
-			"4 rows in 2 groups, total 35.75\u00a0€. Sums are exact decimals. 1 row without a value of price is not " +
+			"4 rows in 2 groups, total 35.75\u00a0€. 1 row without a value of price is not " +
 				"included."},
 		{"_by=date%3Aquarter", "Q1 2024 4, Q2 2024 1, empty 1", "?date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-04-01 " +
 			"?date%5Bgte%5D=2024-04-01&date%5Blt%5D=2024-07-01 /p?date%5Bempty%5D=true", "&_by=date%3Amonth",

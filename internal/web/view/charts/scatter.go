@@ -95,7 +95,7 @@ func (q *Question) bins(found Aggregates) []query.By {
 		distinct, _ := strconv.Atoi(values[2])
 		count := max(1, min(most, distinct-1))
 		by[i].Width = cmp.Or(bucketWidth(&herb.Field{Type: herb.TypeNumber},
-			&herb.ColumnReport{Min: values[0], Max: values[1]}, float64(count)), "1")
+			&herb.ColumnReport{Min: values[0], Max: values[1]}, count), "1")
 		by[i].Name += ":" + by[i].Width
 	}
 	return by
@@ -147,13 +147,7 @@ func (b *answerBuilder) setScatter(out *Answer) {
 		values := b.Groups.Rows[0].Values[3*i:]
 		description += ". " + axis.Title + " from " + values[0] + " to " + values[1]
 	}
-	for _, f := range []struct {
-		class string
-		width float64
-	}{{"wide", wideFigure}, {"medium", mediumFigure}, {"narrow", narrowFigure}} {
-		out.Figures = append(out.Figures, AnswerFigure{plot.Draw(plot.ScatterPlot, out.data, f.width), f.class,
-			herb.Clip(description, longestTip) + "."})
-	}
+	out.draw(herb.Clip(description, longestTip) + ".")
 }
 
 // longestTip is the number of characters of the description of a scatter plot: numbers can have a

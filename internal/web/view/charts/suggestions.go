@@ -27,7 +27,15 @@ func FirstQuestion(d *columns.Dataset) query.Params {
 // pinnedQuestions returns the questions in the descriptor of a dataset that are valid: fields may
 // have changed since it was published.
 func pinnedQuestions(d *columns.Dataset) (all []*Question) {
-	for _, ps := range d.Pinned {
+	if d.Descriptor == nil {
+		return nil
+	}
+	for _, c := range d.Descriptor.Charts {
+		var ps query.Params
+		for _, by := range c.By {
+			ps = ps.WithValue(query.ParamBy, by)
+		}
+		ps = ps.WithValue(query.ParamMeasure, c.Measure)
 		if q, err := parseQuestion(&state.State{Dataset: d, Fields: d.Fields}, ps); err == nil {
 			all = append(all, q)
 		}

@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 )
 
 // Meaning is what a column means to a reader, as its type, its name and the publish report show it.
@@ -24,8 +23,6 @@ type Columns struct {
 	Images   []int     // positions of the fields with images
 	Pairs    []Pair    // of coordinates
 	Charts   []Chart   // that they suggest, the best first
-
-	Pinned []query.Params // questions of charts in the descriptor
 
 	scales scales
 }
@@ -51,7 +48,7 @@ func Read(d *herb.Dataset) *Dataset {
 	}
 	all.Naming, all.Titles = namingColumns(all)
 	all.Pairs = mapPairs(d)
-	all.Charts, all.Pinned = suggestCharts(all), pinnedCharts(d)
+	all.Charts = suggestCharts(all)
 	return all
 }
 
