@@ -51,6 +51,28 @@ func Grains(f *herb.Field) []Grain {
 	}
 }
 
+// ShortestGrain returns the shortest grain from an hour to a year of which the times of a field,
+// given the first and the last one as written, have a suitable number of intervals, about; empty if
+// there is none, or if they are not times. isSuitable is called for the shortest one first.
+func ShortestGrain(f *herb.Field, first, last string, isSuitable func(intervals int) bool) Grain {
+	low, _ := text.Canonical(f, first)
+	high, _ := text.Canonical(f, last)
+	from, err := time.Parse(timeFormat(f.Type), low)
+	to, err2 := time.Parse(timeFormat(f.Type), high)
+	grains := Grains(f)
+	for _, g := range []struct {
+		grain Grain
+		hours float64
+	}{{GrainHour, 1}, {GrainDay, 24}, {GrainWeek, 168}, {GrainMonth, 730.5}, {GrainQuarter, 2191.5},
+		{GrainYear, 8766}} {
+		isKnown := err == nil && err2 == nil && slices.Contains(grains, g.grain)
+		if isKnown && isSuitable(int(to.Sub(from).Hours()/g.hours+.5)+1) {
+			return g.grain
+		}
+	}
+	return ""
+}
+
 func grainNames(grains []Grain) []string {
 	names := make([]string, len(grains))
 	for i, g := range grains {

@@ -58,7 +58,8 @@ func defaultGrain(d *columns.Dataset, field int) query.Grain {
 	case r == nil || r.Min == "":
 		return query.GrainMonth
 	}
-	return cmp.Or(d.ShortestGrain(field, func(intervals int) bool { return intervals <= few }), query.GrainYear)
+	return cmp.Or(query.ShortestGrain(f, r.Min, r.Max, func(intervals int) bool { return intervals <= few }),
+		query.GrainYear)
 }
 
 // bucketWidth returns a round width of which the range of a number field has about count, in

@@ -85,15 +85,12 @@ func (b *answerBuilder) toggled(label string) *Question {
 		labels = labelsOf(b.drawn(b.Aggregates))
 	}
 	usual, most := b.seriesLimits()
-	if b.isWide() {
-		return nil
-	}
 	if i := slices.Index(labels, label); i >= 0 {
 		labels = slices.Delete(labels, i, i+1)
 	} else {
 		labels = append(labels, label)
 	}
-	if len(labels) == 0 || len(labels) > most || len(strings.Join(labels, "")) > maxSeriesBytes {
+	if b.isWide() || len(labels) == 0 || len(labels) > most || len(strings.Join(labels, "")) > maxSeriesBytes {
 		return nil
 	}
 	byDefault := labelsOf(b.Aggregates.Series.Rows[:min(len(b.Aggregates.Series.Rows), usual)])

@@ -262,8 +262,7 @@ func (b *answerBuilder) noteScatter() (notes []string) {
 			edgeText(bins[0].Width)+" "+x+" by "+edgeText(bins[1].Width)+" "+y+".")
 	}
 	if missing := b.All.Total - b.Groups.Total; missing > 0 {
-		notes = append(notes, herb.Plural(missing, "row", "rows")+" without a value of "+x+" or "+y+" "+
-			isOrAre(missing)+" not drawn.")
+		notes = append(notes, "Not drawn: "+herb.Plural(missing, "row", "rows")+" without a value of "+x+" or "+y+".")
 	}
 	if b.Cells.Groups > len(b.Cells.Rows) {
 		notes = append(notes, "Only the first "+herb.Count(len(b.Cells.Rows))+" of "+herb.Count(b.Cells.Groups)+

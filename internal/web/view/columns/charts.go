@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -252,33 +251,11 @@ func (d *Dataset) periods(i, most int) (g query.Grain, isRegular bool) {
 	case text.PrecisionOf(f) != text.PrecisionDay:
 		return "", true
 	}
-	g = d.ShortestGrain(i, func(count int) bool {
+	g = query.ShortestGrain(f, r.Min, r.Max, func(count int) bool {
 		isRegular = isRegular || 10*r.Distinct <= 11*count+10 && count <= 2*r.Distinct
 		return isRegular && count <= most
 	})
 	return g, isRegular
-}
-
-// ShortestGrain returns the shortest grain from an hour to a year of which a column has a suitable
-// number of intervals; empty if there is none, or if the first and the last time are not known.
-func (d *Dataset) ShortestGrain(i int, isSuitable func(intervals int) bool) query.Grain {
-	f, r := &d.Fields[i], d.Meanings[i].Report
-	if r == nil {
-		return ""
-	}
-	from, ok := parseTime(f, r.Min)
-	to, ok2 := parseTime(f, r.Max)
-	grains := query.Grains(f)
-	for _, g := range []struct {
-		grain query.Grain
-		hours float64
-	}{{query.GrainHour, 1}, {query.GrainDay, 24}, {query.GrainWeek, 168}, {query.GrainMonth, 730.5},
-		{query.GrainQuarter, 2191.5}, {query.GrainYear, 8766}} {
-		if ok && ok2 && slices.Contains(grains, g.grain) && isSuitable(int(to.Sub(from).Hours()/g.hours+.5)+1) {
-			return g.grain
-		}
-	}
-	return ""
 }
 
 // entity returns the column whose values have rows in at least half of the periods on average, such
@@ -360,17 +337,6 @@ func (d *Dataset) columnsAlike(keyOf func(i int) string) []int {
 		}
 	}
 	return nil
-}
-
-// parseTime returns the time that a value of a date or datetime field represents.
-func parseTime(f *herb.Field, value string) (time.Time, bool) {
-	canonical, status := text.Canonical(f, value)
-	timeFormat := time.DateOnly
-	if f.Type == herb.TypeDateTime {
-		timeFormat = text.CanonicalDateTime
-	}
-	t, err := time.Parse(timeFormat, canonical)
-	return t, status == text.Valid && err == nil
 }
 
 // isYearColumn reports whether the numbers of a column are years, perhaps with a fraction: its name
