@@ -14,13 +14,17 @@ import (
 // previews and on the front page. It is the first chart in the descriptor, else the best one that
 // the columns suggest, else the number of rows.
 func FirstQuestion(d *columns.Dataset) query.Params {
-	switch pinned := Pinned(d); {
-	case len(pinned) > 0:
-		return pinned[0]
-	case len(d.Charts) > 0:
-		return questionOf(d, d.Charts[0])
+	count := query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
+	return append(questions(d), count)[0]
+}
+
+// questions returns the charts in the descriptor of a dataset, and those that its columns suggest.
+func questions(d *columns.Dataset) []query.Params {
+	all := Pinned(d)
+	for _, c := range d.Charts {
+		all = append(all, questionOf(d, c))
 	}
-	return query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
+	return all
 }
 
 // Pinned returns the questions in the descriptor of a dataset that are valid: fields may have
@@ -85,15 +89,11 @@ type Suggestion struct {
 
 // NewSuggestions returns charts that the dataset suggests. image is the path of their images.
 func NewSuggestions(s *state.State, image, version string) (out []Suggestion) {
-	questions := Pinned(s.Dataset)
-	for _, c := range s.Dataset.Charts {
-		questions = append(questions, questionOf(s.Dataset, c))
-	}
 	isListed := map[string]bool{}
-	for _, ps := range questions {
+	for _, ps := range questions(s.Dataset) {
 		q, err := parseQuestion(s, ps)
-		if err != nil || isListed[q.params().Encode()] || len(out) == columns.MaxCharts { // err: no query can have the name
-			continue
+		if err != nil || isListed[q.params().Encode()] || len(out) == columns.MaxCharts {
+			continue // err: no query can have the name
 		}
 		isListed[q.params().Encode()] = true
 		small := s.Selection().With(q.params()...).WithValue(state.ParamSmall,

@@ -67,8 +67,9 @@ func (q *Question) measureText() string {
 const gapsText = "lines with gaps"
 
 func kindText(k plot.Kind) string {
-	return cmp.Or(map[plot.Kind]string{plot.Stacked: "stacked bars", plot.Grouped: "grouped bars", plot.Heat: "a heat map",
-		plot.ScatterPlot: "a scatter plot", kindTable: "a table"}[k], string(k))
+	texts := map[plot.Kind]string{plot.Stacked: "stacked bars", plot.Grouped: "grouped bars", plot.Heat: "a heat map",
+		plot.ScatterPlot: "a scatter plot", kindTable: "a table"}
+	return cmp.Or(texts[k], string(k))
 }
 
 func upperFirst(s string) string {

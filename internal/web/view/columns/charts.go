@@ -169,12 +169,13 @@ func (d *Dataset) numbers() (all []int) {
 // amount, a price, another measure, or the only number, unless it may identify the records. Without
 // one it is the first number; -1: there is none.
 func (d *Dataset) measureOf(numbers []int) (measure int, isEvident bool) {
+	isKey := func(r *herb.ColumnReport) bool { return r != nil && r.Decimals == 0 && r.Distinct == r.Filled }
 	for _, is := range []func(name string) bool{
 		roles.IsResult,
 		func(name string) bool { return roles.IsNumber(name) || roles.Of(name) == roles.Amount },
 		roles.IsPrice,
 		func(name string) bool { return roles.Of(name).IsMeasure() },
-		func(string) bool { return len(numbers) == 1 && !d.isUniqueWhole(numbers[0]) },
+		func(string) bool { return len(numbers) == 1 && !isKey(d.Meanings[numbers[0]].Report) },
 	} {
 		if k := slices.IndexFunc(numbers, func(i int) bool { return is(d.Fields[i].Name) }); k >= 0 {
 			return numbers[k], true
@@ -184,12 +185,6 @@ func (d *Dataset) measureOf(numbers []int) (measure int, isEvident bool) {
 		return -1, false
 	}
 	return numbers[0], false
-}
-
-// isUniqueWhole reports whether the numbers of a column are whole and all differ.
-func (d *Dataset) isUniqueWhole(i int) bool {
-	r := d.Meanings[i].Report
-	return r != nil && r.Decimals == 0 && r.Distinct == r.Filled
 }
 
 // kindOf returns how a chart measures a number: amounts add up, and so do whole numbers whose name
@@ -293,11 +288,11 @@ func (d *Dataset) columnsByPeriod() []int {
 		isOther := func(r rune) bool { return !isDigit(r) }
 		numbers, words := strings.FieldsFunc(name, isOther), strings.FieldsFunc(name, isDigit)
 		key := strings.Join(words, "#")
-		if d.Fields[i].Type == herb.TypeNumber && len(numbers) > 0 && (key == "" || slices.ContainsFunc(numbers, isYear) ||
-			roles.Of(key) == roles.Ordinal) {
-			return "#" + key
+		isPeriod := key == "" || slices.ContainsFunc(numbers, isYear) || roles.Of(key) == roles.Ordinal
+		if len(numbers) == 0 || !isPeriod || d.Fields[i].Type != herb.TypeNumber {
+			return ""
 		}
-		return ""
+		return "#" + key
 	})
 }
 
