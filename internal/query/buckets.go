@@ -44,15 +44,39 @@ func newBuckets(f *herb.Field, edges []string) (buckets []Bucket) {
 }
 
 func numberEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []string) {
-	low, okLow := parseDecimal(f, minimum)
-	high, okHigh := parseDecimal(f, maximum)
-	if !okLow || !okHigh {
+	step, first, count, places := numberStep(f, minimum, maximum, maxBuckets)
+	if step == nil {
 		return nil
 	}
-	places := max(low.places, high.places)
+	for edge := first.Mul(first, step); len(edges) < count+1; edge.Add(edge, step) {
+		edges = append(edges, decimal{edge, places}.String())
+	}
+	return edges
+}
+
+// BucketWidth returns the width of Buckets of numbers or durations, these in seconds; empty if
+// there are none, or a single one.
+func BucketWidth(f *herb.Field, minimum, maximum string, maxBuckets int) string {
+	step, _, count, places := numberStep(f, minimum, maximum, maxBuckets)
+	if count < 2 {
+		return ""
+	}
+	return decimal{step, places}.String()
+}
+
+// numberStep returns the smallest step of which numbers need at most maxBuckets buckets, the number
+// of the first one, and how many there are. A step is in units of a decimal place; nil: there is
+// none.
+func numberStep(f *herb.Field, minimum, maximum string, maxBuckets int) (step, first *big.Int, count, places int) {
+	low, okLow := parseDecimal(f, minimum)
+	high, okHigh := parseDecimal(f, maximum)
+	places = max(low.places, high.places)
+	if !okLow || !okHigh {
+		return nil, nil, 0, places
+	}
 	from, to := low.units(places), high.units(places)
 	if from.Cmp(to) > 0 {
-		return nil
+		return nil, nil, 0, places
 	}
 	limit := big.NewInt(int64(maxBuckets))
 	// Every step that is less than this width needs too many buckets, so the search starts there.
@@ -62,18 +86,15 @@ func numberEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges 
 	if f.Type == herb.TypeDuration {
 		steps = durationSteps(width, powerOfTen(places))
 	}
-	for step := range steps {
-		first, last := new(big.Int).Div(from, step), new(big.Int).Div(to, step) // rounded toward negative infinity
-		count := new(big.Int).Sub(last, first)
-		if count.Cmp(limit) >= 0 {
-			continue
+	for step = range steps {
+		last := new(big.Int).Div(to, step) // rounded toward negative infinity
+		first = new(big.Int).Div(from, step)
+		if last.Sub(last, first).Cmp(limit) < 0 {
+			count = int(last.Int64()) + 1
+			break
 		}
-		for edge := first.Mul(first, step); len(edges) < int(count.Int64())+2; edge.Add(edge, step) {
-			edges = append(edges, decimal{edge, places}.String())
-		}
-		break
 	}
-	return edges
+	return step, first, count, places
 }
 
 // decimalSteps returns 1, 2 and 5 times the powers of ten in ascending order, from one that is not
@@ -90,9 +111,9 @@ func decimalSteps(width *big.Int) iter.Seq[*big.Int] {
 	}
 }
 
-// RoundSeconds returns the round durations from a second to below a day, in seconds: 1, 2, 5, 10,
+// roundSeconds returns the round durations from a second to below a day, in seconds: 1, 2, 5, 10,
 // 15 and 30 seconds and minutes; 1, 2, 3, 6 and 12 hours.
-func RoundSeconds() []int64 {
+func roundSeconds() []int64 {
 	const minute, hour = 60, 60 * 60
 	return []int64{
 		1, 2, 5, 10, 15, 30,
@@ -102,7 +123,7 @@ func RoundSeconds() []int64 {
 }
 
 // durationSteps returns steps of durations in ascending order: 1, 2 and 5 times the powers of ten
-// below a second; RoundSeconds; 1, 2 and 5 times the powers of ten days. The first is not above a
+// below a second; roundSeconds; 1, 2 and 5 times the powers of ten days. The first is not above a
 // width. The width and a second are given in the same unit, which divides a second by a power of
 // ten.
 func durationSteps(width, second *big.Int) iter.Seq[*big.Int] {
@@ -115,7 +136,7 @@ func durationSteps(width, second *big.Int) iter.Seq[*big.Int] {
 				return
 			}
 		}
-		for _, seconds := range RoundSeconds() {
+		for _, seconds := range roundSeconds() {
 			if !yield(new(big.Int).Mul(second, big.NewInt(seconds))) {
 				return
 			}

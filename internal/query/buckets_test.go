@@ -157,3 +157,19 @@ func TestLogBuckets(t *testing.T) {
 		checkEdges(t, tt.name, query.LogBuckets(herb.Field{Type: herb.TypeNumber}, tt.r, tt.most), tt.most, tt.want)
 	}
 }
+
+func TestBucketWidth(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		typ                    herb.Type
+		minimum, maximum, want string
+	}{
+		{herb.TypeNumber, "0", "100", "5"}, {herb.TypeNumber, "0.012", "0.301", "0.02"},
+		{herb.TypeNumber, "3", "4", "1"},
+		{herb.TypeDuration, "PT0S", "PT2H", "600"}, {herb.TypeNumber, "7", "7", ""}, {herb.TypeNumber, "x", "7", ""},
+	} {
+		if got := query.BucketWidth(&herb.Field{Type: tt.typ}, tt.minimum, tt.maximum, 21); got != tt.want {
+			t.Errorf("%s to %s: %q, want %q", tt.minimum, tt.maximum, got, tt.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -48,6 +49,28 @@ func Grains(f *herb.Field) []Grain {
 	default:
 		return nil
 	}
+}
+
+// ShortestGrain returns the shortest grain from an hour to a year of which the times of a field,
+// given the first and the last one as written, have a suitable number of intervals, about; empty if
+// there is none, or if they are not times. isSuitable is called for the shortest one first.
+func ShortestGrain(f *herb.Field, first, last string, isSuitable func(intervals int) bool) Grain {
+	low, _ := text.Canonical(f, first)
+	high, _ := text.Canonical(f, last)
+	from, err := time.Parse(timeFormat(f.Type), low)
+	to, err2 := time.Parse(timeFormat(f.Type), high)
+	grains := Grains(f)
+	for _, g := range []struct {
+		grain Grain
+		hours float64
+	}{{GrainHour, 1}, {GrainDay, 24}, {GrainWeek, 168}, {GrainMonth, 730.5}, {GrainQuarter, 2191.5},
+		{GrainYear, 8766}} {
+		isKnown := err == nil && err2 == nil && slices.Contains(grains, g.grain)
+		if isKnown && isSuitable(int(to.Sub(from).Hours()/g.hours+.5)+1) {
+			return g.grain
+		}
+	}
+	return ""
 }
 
 func grainNames(grains []Grain) []string {
@@ -99,18 +122,38 @@ func (g Grain) Next(start time.Time) time.Time {
 // Label returns the label of the interval that starts at a time. Only hours have a zone: where
 // clocks are set back, an hour occurs twice. See WithoutZone.
 func (g Grain) Label(start time.Time) string {
+	if g == GrainQuarter {
+		return start.Format("2006-Q") + string(rune('1'+(start.Month()-1)/3))
+	}
+	return start.Format(g.labelFormat())
+}
+
+func (g Grain) labelFormat() string {
 	switch g {
 	case GrainYear:
-		return start.Format("2006")
-	case GrainQuarter:
-		return start.Format("2006-Q") + string(rune('1'+(start.Month()-1)/3))
+		return "2006"
 	case GrainMonth:
-		return start.Format("2006-01")
+		return "2006-01"
 	case GrainHour:
-		return start.Format("2006-01-02T15:04Z07:00")
+		return "2006-01-02T15:04Z07:00"
 	default:
-		return start.Format(time.DateOnly)
+		return time.DateOnly
 	}
+}
+
+// ParseLabel returns the start of the interval with a label, in a zone; nil is UTC.
+func (g Grain) ParseLabel(label string, zone *time.Location) (start time.Time, ok bool) {
+	zone = cmp.Or(zone, time.UTC)
+	if year, quarter, ok := strings.Cut(label, "-Q"); ok && g == GrainQuarter {
+		start, err := time.ParseInLocation("2006", year, zone)
+		n, err2 := strconv.Atoi(quarter)
+		return start.AddDate(0, 3*n-3, 0), err == nil && err2 == nil
+	}
+	start, err := time.ParseInLocation(g.labelFormat(), label, zone)
+	if err != nil && g == GrainHour { // WithoutZone
+		start, err = time.Parse("2006-01-02T15:04", label)
+	}
+	return start, err == nil
 }
 
 // WithoutZone returns the label of an interval of a field whose values have no zone.

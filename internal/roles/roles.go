@@ -72,7 +72,7 @@ func roleOf(word string) Role {
 		"population", "production", "ridership", "steps", "subscriptions", "trips", "victims", "views",
 		"visitors", "visits", "votes":
 		return Amount
-	case "balance", "earnings", "fare", "fee", "gehalt", "income", "lohn",
+	case "balance", "bonus", "earnings", "fare", "fee", "gehalt", "income", "lohn",
 		"pay", "preis", "price", "prices",
 		"prix", "rent", "salaire", "salaries", "salary", "vat", "wage", "wages",
 		"usd", "eur", "gbp", "chf",
@@ -118,7 +118,7 @@ func Of(name string) Role {
 		return None
 	}
 	last := roleOf(words[len(words)-1])
-	if last == None || last == Amount {
+	if last == None || last == Amount || last == Date && isTotal(words) {
 		last = roleOfPhrase(name, words, last)
 	}
 	if len(words) == 1 {
@@ -142,25 +142,34 @@ func Of(name string) Role {
 // artists is an amount, an average cost is not.
 func roleOfPhrase(name string, words []string, last Role) Role {
 	isAverage := func(w string) bool {
-		return slices.Contains([]string{"average", "avg", "mean", "median", "per", "percent", "pro", "rate",
-			"share"}, w)
+		return slices.Contains([]string{"average", "avg", "mean", "median", "per", "percent", "pro", "proportion",
+			"proportions", "rate", "share"}, w)
 	}
 	all := text.IdentifierWords(name)
 	isPhysical := len(all) > 0 && slices.Contains([]string{"mm", "cm", "g", "mg", "lbs"}, all[len(all)-1])
 	switch {
 	case slices.ContainsFunc(words, isAverage) || strings.Contains(name, "%") || isPhysical:
 		return Measure
-	case len(words) > 1 && (slices.Contains([]string{"total", "sum", "anzahl"}, words[0]) ||
-		words[0] == "number" && words[1] == "of"):
+	case isTotal(words):
 		return Amount
+	case last == None && strings.ContainsAny(name, "$£€"):
+		return Measure
 	}
 	return last
+}
+
+// isTotal reports whether a name begins with a word for what was counted or added.
+func isTotal(words []string) bool {
+	return len(words) > 1 && (slices.Contains([]string{"total", "sum", "anzahl"}, words[0]) ||
+		words[0] == "number" && words[1] == "of")
 }
 
 // IsResult reports whether a name says that its column is what the table is about, such as the last
 // of several prices of a day, or the total of several costs.
 func IsResult(name string) bool {
-	return endsWith(name, "value", "val", "close", "total", "totals", "amount")
+	words := split(name)
+	return endsWith(name, "value", "val", "close", "total", "totals", "amount") ||
+		isTotal(words) && words[0] == "total" && Of(name) == Amount
 }
 
 // IsPrice reports whether a name says that its column is what somebody pays.

@@ -26,6 +26,8 @@ func TestOf(t *testing.T) {
 		"Lat/Lon": roles.Position, "translation": roles.None,
 		"tag_list": roles.List, "Labels": roles.List, "Row Labels": roles.None, "start_date": roles.Date,
 		"Number of artists in the labor force": roles.Amount, "Total enrollment": roles.Amount,
+		"Total deaths to date": roles.Amount, "Total deaths Proportions": roles.Measure, "Date total": roles.Amount,
+		"Cost of Reports (£)": roles.Measure, "Effective rate date": roles.Date,
 		"Average Total Payments": roles.Measure, "Unemployment_rate": roles.Measure, "Cancers (%)": roles.Measure,
 		"GDP per capita": roles.Measure, "total_fat_g": roles.Measure, "bill_length_mm": roles.Length,
 		"Sample_size": roles.Ordinal, "Round Lot Size": roles.Ordinal, "birthMonth": roles.Ordinal,

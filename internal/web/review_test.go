@@ -230,6 +230,20 @@ func TestReview_hostile(t *testing.T) {
 	}
 }
 
+// TestReview_lineBreak checks that a name with a line break stays what it is: browsers remove line
+// breaks of inputs, which must not look like another name.
+func TestReview_lineBreak(t *testing.T) {
+	t.Parallel()
+	s := newPublishingSite(t)
+	s.review.Columns[1].Field = "Current\nMonth"
+	page := parse(t, s.get(t, draftPath, as(sellsKey)...).body)
+	for _, name := range []string{"name-1", "was-name-1"} {
+		if got := attr(one(t, page, has("name", name)), "value"); got != "Current Month" {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+}
+
 // TestReview_wide shows a file of many columns in parts.
 func TestReview_wide(t *testing.T) {
 	t.Parallel()

@@ -92,7 +92,7 @@ func TestScatter(t *testing.T) {
 		t.Errorf("the title is %q", got)
 	}
 	if got := words(one(t, doc, tag("p", "counted"))); !strings.HasPrefix(got,
-		"120 rows. 6 rows without a value of length or weight are not drawn.") {
+		"120 rows. Not drawn: 6 rows without a value of length or weight.") {
 		t.Errorf("the note is %q", got)
 	}
 	figure := one(t, doc, tag("svg", "wide"))

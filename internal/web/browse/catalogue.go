@@ -54,8 +54,9 @@ type foundDataset struct {
 
 type foundRow struct {
 	tables.FoundRow
-	Href  string // of the record
-	Count int    // of the first matching rows that look the same
+	Href    string // of the record
+	Count   int    // of the first matching rows that look the same
+	HasMore bool   // there are other matching rows, which may look the same
 }
 
 const datasetsPerPage = 50
@@ -258,7 +259,7 @@ func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref
 		case at >= 0:
 			rows[at].Count++
 		case len(rows) < most:
-			rows = append(rows, foundRow{line, href, 1})
+			rows = append(rows, foundRow{line, href, 1, found.Total > len(found.rows)})
 		}
 	}
 	return rows, nil

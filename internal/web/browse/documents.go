@@ -96,16 +96,13 @@ type pinnedChart struct {
 // addCharts adds the charts that the publisher has chosen.
 func (page *documentPage) addCharts(ctx context.Context, p *datasetPages, v datasetView) error {
 	path := p.DatasetPath(v.Ref)
-	for _, chart := range v.columns.Pinned {
+	for _, chart := range charts.Pinned(v.columns) {
 		s, _, err := state.ParseState(path+"/chart", query.Split(chart.Encode()), v.columns)
 		if err != nil {
 			return err
 		}
 		s.Version = v.Pinned
 		q, err := charts.ParseQuestion(&s)
-		if herb.CodeOf(err) == herb.CodeInvalid { // published before charts were checked
-			continue
-		}
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,9 @@ type reviewColumn struct {
 	Width    int // in pixels
 }
 
+// FieldLine returns the name of the field for an input of one line: browsers remove line breaks.
+func (c reviewColumn) FieldLine() string { return format.PlainText(c.Field) }
+
 // Hidden reports whether the column is not published.
 func (c reviewColumn) Hidden() bool { return c.Field == "" }
 

@@ -196,13 +196,14 @@ func (page *reviewPage) Width() int {
 	return width
 }
 
-// NumberWidth returns the width of the column with the numbers of rows, in which rows that are not
-// records have labels.
+// NumberWidth returns the width of the column with the numbers of rows and what they are.
 func (page *reviewPage) NumberWidth() int {
-	if slices.ContainsFunc(page.FileRows, func(r fileRow) bool { return r.Label != "" && r.Count == 0 }) {
-		return 196
+	const least, letter, digit, space = 164, 6, 8, 34 // pixels
+	width := least
+	for _, r := range page.FileRows {
+		width = max(width, space+letter*len(r.Label)+digit*max(3, len(strconv.Itoa(r.Number))))
 	}
-	return 130
+	return width
 }
 
 // Licenses returns the identifiers of the usual licenses of data.

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"cmp"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -72,14 +73,21 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, paths Paths) *Answer {
 		out.AllValues = questionHref(s, q.with(func(q *Question) { q.Kind, q.Series, q.Split = kindTable, nil, 0 }))
 	}
 	if description := b.describe(out.data); description != "" {
-		out.Figures = []AnswerFigure{
-			{plot.Draw(q.Kind, out.data, wideFigure), "wide", description},
-			{plot.Draw(q.Kind, out.data, mediumFigure), "medium", description},
-			{plot.Draw(q.Kind, out.data, narrowFigure), "narrow", description},
+		out.draw(description)
+		if slices.ContainsFunc(out.Figures, func(f AnswerFigure) bool { return f.Thinned }) {
+			out.Thinned = thinnedNote
 		}
-		out.Thinned = thinnedNote(q.Kind, out.Figures)
 	}
 	return out
+}
+
+// draw draws the chart for the areas of pages.
+func (a *Answer) draw(description string) {
+	a.Figures = []AnswerFigure{
+		{plot.Draw(a.kind, a.data, wideFigure), "wide", description},
+		{plot.Draw(a.kind, a.data, mediumFigure), "medium", description},
+		{plot.Draw(a.kind, a.data, narrowFigure), "narrow", description},
+	}
 }
 
 // File returns the chart for a file with a width; its height is 0 if there is nothing to draw.
@@ -119,16 +127,8 @@ func (a *Answer) Fit(width, height float64) (best plot.Figure) {
 }
 
 // thinnedNote says which values share a column of pixels.
-func thinnedNote(kind plot.Kind, figures []AnswerFigure) string {
-	switch {
-	case !slices.ContainsFunc(figures, func(f AnswerFigure) bool { return f.Thinned }):
-		return ""
-	case kind == plot.Lines:
-		return "Where several groups share a column of pixels, the line shows the first, lowest, highest and last of " +
-			"them. The CSV file has all."
-	}
-	return "Where several groups share a column of pixels, the chart shows the largest of them. The CSV file has all."
-}
+const thinnedNote = "Where several groups share a column of pixels, the chart shows the lowest and the highest of " +
+	"them. The CSV file has all."
 
 type answerBuilder struct {
 	*state.State
@@ -145,29 +145,25 @@ type answerBuilder struct {
 // description is empty if there is nothing to draw.
 func (b *answerBuilder) describe(d plot.Data) string {
 	type position struct{ series, group int }
-	var most, least *position
-	value := func(p *position) float64 { return d.Series[p.series].Cells[p.group].Value }
+	var all []position
 	for i, s := range d.Series {
 		for k, c := range s.Cells {
-			if !c.Known || s.Other {
-				continue
-			}
-			at := &position{i, k}
-			if most == nil || c.Value > value(most) {
-				most = at
-			}
-			if least == nil || c.Value < value(least) {
-				least = at
+			if c.Known && !s.Other {
+				all = append(all, position{i, k})
 			}
 		}
 	}
-	if most == nil {
+	if len(all) == 0 {
 		return ""
 	}
+	compare := func(a, b position) int {
+		return cmp.Compare(d.Series[a.series].Cells[a.group].Value, d.Series[b.series].Cells[b.group].Value)
+	}
+	most, least := slices.MaxFunc(all, compare), slices.MinFunc(all, compare)
 	text := upperFirst(kindText(b.Question.Kind)) + " of " + herb.Plural(len(d.Groups), "group", "groups")
 	if len(b.By) == 2 {
 		text += " and " + herb.Plural(len(d.Series), "series", "series")
 	}
-	title := func(p *position) string { return b.mark(p.group, p.group, p.series).Title }
+	title := func(p position) string { return b.mark(p.group, p.group, p.series).Title }
 	return text + ". Highest: " + title(most) + ". Lowest: " + title(least) + "."
 }

@@ -2,7 +2,6 @@ package charts
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,7 +206,11 @@ func (b *sentenceBuilder) interval(at int) {
 			}
 			set(label, width, query.By{Width: width})
 		}
-		if first := cmp.Or(logWidth(by), b.data.LogWidth(by.Field)); first != "" && f.Type == herb.TypeNumber {
+		first := b.data.LogWidth(by.Field)
+		if by.Log {
+			first = by.Width
+		}
+		if first != "" && f.Type == herb.TypeNumber {
 			set("logarithmic steps", "log"+first, query.By{Width: first, Log: true})
 		}
 		switch {
@@ -225,17 +228,9 @@ func (b *sentenceBuilder) interval(at int) {
 	b.append(c)
 }
 
-// logWidth returns the width of the first logarithmic interval; empty if the intervals are linear.
-func logWidth(by query.By) string {
-	if by.Log {
-		return by.Width
-	}
-	return ""
-}
-
 // widths returns round widths of the buckets of a number field, with the current one.
 func (b *sentenceBuilder) widths(by query.By) (widths []string) {
-	for _, count := range []float64{100, 50, 20, 10, 5} {
+	for _, count := range []int{100, 50, 20, 10, 5} {
 		if w := bucketWidth(&b.fields[by.Field], b.data.Meanings[by.Field].Report, count); w != "" {
 			widths = append(widths, w)
 		}
@@ -246,13 +241,7 @@ func (b *sentenceBuilder) widths(by query.By) (widths []string) {
 	if by.Width != "" && !by.Log {
 		widths = append(widths, by.Width)
 	}
-	value := func(s string) float64 {
-		n, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return math.Inf(1)
-		}
-		return n
-	}
+	value := func(s string) float64 { n, _ := strconv.ParseFloat(s, 64); return n } // infinite if it is too large
 	slices.SortFunc(widths, func(a, b string) int { return cmp.Compare(value(a), value(b)) })
 	return slices.Compact(widths)
 }

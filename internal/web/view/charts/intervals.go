@@ -18,30 +18,6 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-// parseLabel returns the start of the interval with a label.
-func parseLabel(g query.Grain, label string, zone *time.Location) (time.Time, bool) {
-	if zone == nil {
-		zone = time.UTC
-	}
-	if g == query.GrainQuarter {
-		year, quarter := 0, 0
-		if n, _ := fmt.Sscanf(label, "%d-Q%d", &year, &quarter); n != 2 {
-			return time.Time{}, false
-		}
-		return time.Date(year, time.Month(3*quarter-2), 1, 0, 0, 0, 0, zone), true
-	}
-	timeFormat := map[query.Grain]string{query.GrainYear: "2006", query.GrainMonth: "2006-01",
-		query.GrainHour: "2006-01-02T15:04Z07:00"}[g]
-	if timeFormat == "" {
-		timeFormat = time.DateOnly
-	}
-	t, err := time.ParseInLocation(timeFormat, label, zone)
-	if err != nil && g == query.GrainHour { // of a field without a zone
-		t, err = time.Parse("2006-01-02T15:04", label)
-	}
-	return t, err == nil
-}
-
 // groupLabel returns the label of a group as readers write it.
 func (q *Question) groupLabel(b query.By, label string) string {
 	if q.isColumns(b) {
@@ -70,7 +46,7 @@ func (q *Question) groupLabel(b query.By, label string) string {
 	if q.fields[b.Field].Type == herb.TypeTime && b.Grain != "" {
 		return label
 	}
-	t, ok := parseLabel(b.Grain, label, q.req.Zone)
+	t, ok := b.Grain.ParseLabel(label, q.req.Zone)
 	if b.Grain == "" || !ok {
 		return cmp.Or(strings.Trim(format.PlainText(herb.Clip(label, state.MaxChipText)), "\uFEFF"), "blank")
 	}
@@ -179,7 +155,7 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 		g.At, g.Next = lower, lower+width
 		return g, err == nil
 	}
-	t, ok := parseLabel(b.Grain, label, q.req.Zone)
+	t, ok := b.Grain.ParseLabel(label, q.req.Zone)
 	g.At, g.Next = float64(t.Unix()), float64(b.Grain.Next(t).Unix())
 	return g, ok
 }
@@ -259,7 +235,7 @@ func (q *Question) bounds(b query.By, label string) (from, to string) {
 		interval := b.Interval(herb.TypeNumber, label)
 		return text.Localize(f, interval.From), text.Localize(f, interval.Next)
 	}
-	start, _ := parseLabel(b.Grain, label, q.req.Zone) // a label of the API
+	start, _ := b.Grain.ParseLabel(label, q.req.Zone) // a label of the API
 	timeFormat := time.DateOnly
 	if f.Type == herb.TypeDateTime {
 		timeFormat = time.RFC3339

@@ -2,6 +2,7 @@ package charts
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,12 +74,8 @@ func (q *Question) intervalsHint(kind plot.Kind) string {
 	}
 	by := byOf(q.data, q.By[0].Field)
 	if f := &q.fields[by.Field]; !by.HasIntervals() && f.Type == herb.TypeNumber { // few numbers
-		by.Width = bucketWidth(f, q.data.Meanings[by.Field].Report, defaultTop)
-		if by.Width != "" {
-			by.Name += ":" + by.Width
-		}
-	}
-	if !by.HasIntervals() {
+		by.Name += ":" + cmp.Or(bucketWidth(f, q.data.Meanings[by.Field].Report, defaultTop), "1")
+	} else if !by.HasIntervals() {
 		return ""
 	}
 	return "; lines need intervals, such as " + strconv.Quote(query.ParamBy+"="+by.Name)
@@ -97,19 +94,12 @@ func (q *Question) isTime(b query.By) bool {
 
 // isAdditive reports whether the values of groups add up to that of all of them.
 func (q *Question) isAdditive() bool {
-	switch q.Measure.Kind {
-	case query.MeasureCount, query.MeasureFilled, query.MeasureSum:
-		return true
-	}
-	return false
+	return q.Measure.Kind == query.MeasureSum || q.isCount() && q.Measure.Kind != query.MeasureDistinct
 }
 
 // isCount reports whether the measure counts, so that it is zero where there are no rows. Others,
 // also sums, have no value there.
 func (q *Question) isCount() bool {
-	switch q.Measure.Kind {
-	case query.MeasureCount, query.MeasureFilled, query.MeasureDistinct:
-		return true
-	}
-	return false
+	return slices.Contains([]query.MeasureKind{query.MeasureCount, query.MeasureFilled, query.MeasureDistinct},
+		q.Measure.Kind)
 }

@@ -13,27 +13,15 @@ import (
 // Paths are the pages that parts of a chart lead to. An empty path is the current page.
 type Paths struct{ Table, Chart string }
 
-// asksSame reports whether two questions have the same measure and groups: they differ in how the
-// chart shows them at most.
-func asksSame(a, b query.Params) bool {
-	values := func(ps query.Params, name string) (all []string) {
-		for _, p := range ps {
-			if p.Name == name {
-				all = append(all, p.Value)
-			}
-		}
-		return all
-	}
-	isSame := func(name string) bool { return slices.Equal(values(a, name), values(b, name)) }
-	return isSame(query.ParamBy) && isSame(query.ParamMeasure)
-}
-
-// withQuestion returns the state with another question about the same rows.
+// withQuestion returns the state with another question about the same rows. The title of the
+// picture is about the measure and the groups.
 func withQuestion(s *state.State, q *Question) *state.State {
 	other := *s
 	other.Question = q.params()
-	if !asksSame(other.Question, s.Question) {
-		other.Picture.Title = "" // it is about the other question
+	isShown := func(p query.Param) bool { return p.Name != query.ParamBy && p.Name != query.ParamMeasure }
+	asked := func(ps query.Params) query.Params { return slices.DeleteFunc(slices.Clone(ps), isShown) }
+	if !slices.Equal(asked(other.Question), asked(s.Question)) {
+		other.Picture.Title = ""
 	}
 	return &other
 }
@@ -97,15 +85,12 @@ func (b *answerBuilder) toggled(label string) *Question {
 		labels = labelsOf(b.drawn(b.Aggregates))
 	}
 	usual, most := b.seriesLimits()
-	if b.isWide() {
-		return nil
-	}
 	if i := slices.Index(labels, label); i >= 0 {
 		labels = slices.Delete(labels, i, i+1)
 	} else {
 		labels = append(labels, label)
 	}
-	if len(labels) == 0 || len(labels) > most || len(strings.Join(labels, "")) > maxSeriesBytes {
+	if b.isWide() || len(labels) == 0 || len(labels) > most || len(strings.Join(labels, "")) > maxSeriesBytes {
 		return nil
 	}
 	byDefault := labelsOf(b.Aggregates.Series.Rows[:min(len(b.Aggregates.Series.Rows), usual)])

@@ -24,17 +24,14 @@ func (b *answerBuilder) note() (notes []string) {
 		total += ", total " + b.exact(all[0])
 	}
 	notes = append(notes, total+".")
-	if b.Measure.Kind == query.MeasureSum {
-		notes = append(notes, "Sums are exact decimals.")
-	}
 	if b.Measure.Kind == query.MeasureRatio {
 		notes = append(notes, "The sum of one column is divided by the sum of the other; both ignore rows without a "+
 			"value.")
 	} else if b.Measure.Field >= 0 && !b.isWide() {
 		name := columns.Heading(b.Question.fields[b.Measure.Field])
 		if filled, err := strconv.Atoi(all[1]); err == nil && filled < b.All.Total {
-			notes = append(notes, herb.Plural(b.All.Total-filled, "row", "rows")+" without a value of "+name+" "+
-				isOrAre(b.All.Total-filled)+" not included.")
+			notes = append(notes, "Not included: "+herb.Plural(b.All.Total-filled, "row", "rows")+
+				" without a value of "+name+".")
 		}
 	}
 	for i, by := range b.By {
@@ -69,13 +66,6 @@ func (b *answerBuilder) unknownSeries() string {
 		herb.Clip(unknown[len(", "):], longest) + "."
 }
 
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 // noteBy says which groups of a field are not shown, and what became of rows without a value.
 func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 	name := columns.Heading(b.Question.fields[by.Field])
@@ -86,8 +76,7 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 		shown = len(b.drawn(b.Aggregates))
 	}
 	if groups > shown && (at == 1 || b.Question.Kind != kindTable) {
-		notes = append(notes, herb.Count(shown)+" of "+herb.Plural(groups, "group", "groups")+" of "+name+" "+
-			isOrAre(shown)+" shown.")
+		notes = append(notes, "Shown: "+herb.Count(shown)+" of "+herb.Plural(groups, "group", "groups")+" of "+name+".")
 	}
 	if at == 0 && len(b.By) == 1 && len(found) > tableRows {
 		notes = append(notes, "The table lists the first "+herb.Count(tableRows)+" groups; the CSV file has all.")
@@ -101,8 +90,7 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 		case row.By[0] != "":
 		case !isDrawn && b.Measure.Kind == query.MeasureCount:
 			n, _ := strconv.Atoi(row.Values[0])
-			notes = append(notes, herb.Plural(n, "row", "rows")+" without a value of "+name+" "+isOrAre(n)+
-				" not drawn.")
+			notes = append(notes, "Not drawn: "+herb.Plural(n, "row", "rows")+" without a value of "+name+".")
 		case !isDrawn:
 			notes = append(notes, "Rows without a value of "+name+" are not drawn.")
 		default:

@@ -153,11 +153,8 @@ func (q *Question) params() (ps query.Params) {
 	} else if q.Measure.Kind != query.MeasureCount || len(q.By) == 0 {
 		ps = ps.WithValue(query.ParamMeasure, q.Measure.Name)
 	}
-	switch q.Order {
-	case orderSmallest:
-		ps = ps.WithValue(query.ParamGroupSort, q.Measure.Name)
-	case orderLabel:
-		ps = ps.WithValue(query.ParamGroupSort, "by1")
+	if q.Order != orderLargest {
+		ps = ps.WithValue(query.ParamGroupSort, q.sortName())
 	}
 	if q.Top != defaultTop {
 		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(q.Top))

@@ -216,11 +216,10 @@ func TestAnswer_rows(t *testing.T) {
 			"?category=fern&category=tree&date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-02-01 " +
 				"?category=fern&category=tree&date%5Bgte%5D=2024-03-01&date%5Blt%5D=2024-04-01",
 			"&_by=date%3Aday&_measure=sum%3Aprice",
-			"4 rows in 2 groups, total 35.75\u00a0€. Sums are exact decimals. 1 row without a value of price is not " +
-				"included."},
+			"4 rows in 2 groups, total 35.75\u00a0€. Not included: 1 row without a value of price."},
 		{"_by=date%3Aquarter", "Q1 2024 4, Q2 2024 1, empty 1", "?date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-04-01 " +
 			"?date%5Bgte%5D=2024-04-01&date%5Blt%5D=2024-07-01 /p?date%5Bempty%5D=true", "&_by=date%3Amonth",
-			"6 rows in 3 groups. 1 row without a value of date is not drawn."},
+			"6 rows in 3 groups. Not drawn: 1 row without a value of date."},
 		{"_by=price%3A10&_measure=mean%3Aprice",
 			"0 – 10 4.333\u00a0€, 10 – 20 10.5\u00a0€, 20 – 30 20.25\u00a0€, empty –",
 			"?price%5Bgte%5D=0&price%5Blt%5D=10 ?price%5Bgte%5D=10&price%5Blt%5D=20 " +
@@ -238,12 +237,12 @@ func TestAnswer_rows(t *testing.T) {
 			"2 rows in 2 groups. A row is in the groups of all its values of tags, so groups add up to more than the " +
 				"total."},
 		{"_by=page&_top=2", "x 2, y 2", "?page%5Beq%5D=x ?page%5Beq%5D=y", "&_by=page&_top=2",
-			"6 rows in 3 groups. 2 of 3 groups of page are shown."},
+			"6 rows in 3 groups. Shown: 2 of 3 groups of page."},
 		{"_by=date%3Amonth&_by=category&_split=2", "fern 2, tree 2, moss 1, empty 1",
 			"?_by=date%3Amonth&_by=category&_series=tree ?_by=date%3Amonth&_by=category&_series=fern " +
 				"?_by=date%3Amonth&_by=category&_series=fern&_series=tree&_series=moss " +
 				"?_by=date%3Amonth&_by=category&_series=fern&_series=tree&_series%5Bempty%5D=true", "",
-			"6 rows in 5 groups. 1 row without a value of date is not drawn. 2 of 4 groups of category are shown. " +
+			"6 rows in 5 groups. Not drawn: 1 row without a value of date. Shown: 2 of 4 groups of category. " +
 				"Rows without a value of category form the group “empty”. " +
 				"Click a name to add its series to the chart or to remove it."},
 	} {

@@ -95,7 +95,7 @@ func (q *Question) bins(found Aggregates) []query.By {
 		distinct, _ := strconv.Atoi(values[2])
 		count := max(1, min(most, distinct-1))
 		by[i].Width = cmp.Or(bucketWidth(&herb.Field{Type: herb.TypeNumber},
-			&herb.ColumnReport{Min: values[0], Max: values[1]}, float64(count)), "1")
+			&herb.ColumnReport{Min: values[0], Max: values[1]}, count), "1")
 		by[i].Name += ":" + by[i].Width
 	}
 	return by
@@ -147,13 +147,7 @@ func (b *answerBuilder) setScatter(out *Answer) {
 		values := b.Groups.Rows[0].Values[3*i:]
 		description += ". " + axis.Title + " from " + values[0] + " to " + values[1]
 	}
-	for _, f := range []struct {
-		class string
-		width float64
-	}{{"wide", wideFigure}, {"medium", mediumFigure}, {"narrow", narrowFigure}} {
-		out.Figures = append(out.Figures, AnswerFigure{plot.Draw(plot.ScatterPlot, out.data, f.width), f.class,
-			herb.Clip(description, longestTip) + "."})
-	}
+	out.draw(herb.Clip(description, longestTip) + ".")
 }
 
 // longestTip is the number of characters of the description of a scatter plot: numbers can have a
@@ -268,8 +262,7 @@ func (b *answerBuilder) noteScatter() (notes []string) {
 			edgeText(bins[0].Width)+" "+x+" by "+edgeText(bins[1].Width)+" "+y+".")
 	}
 	if missing := b.All.Total - b.Groups.Total; missing > 0 {
-		notes = append(notes, herb.Plural(missing, "row", "rows")+" without a value of "+x+" or "+y+" "+
-			isOrAre(missing)+" not drawn.")
+		notes = append(notes, "Not drawn: "+herb.Plural(missing, "row", "rows")+" without a value of "+x+" or "+y+".")
 	}
 	if b.Cells.Groups > len(b.Cells.Rows) {
 		notes = append(notes, "Only the first "+herb.Count(len(b.Cells.Rows))+" of "+herb.Count(b.Cells.Groups)+

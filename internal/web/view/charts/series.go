@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strings"
@@ -50,21 +51,15 @@ func (b *answerBuilder) mark(first, last, series int) plot.Mark {
 
 // valuesText returns the exact value of a group, or the lowest and the highest of several.
 func (b *answerBuilder) valuesText(s shownSeries, first, last int) string {
-	low, high := "", ""
-	var least, most float64
-	for _, v := range s.values[first : last+1] {
-		n, ok := b.number(v)
-		if ok && (low == "" || n < least) {
-			low, least = v, n
-		}
-		if ok && (high == "" || n > most) {
-			high, most = v, n
-		}
-	}
-	switch {
-	case first == last:
+	value := func(v string) float64 { n, _ := b.number(v); return n }
+	compare := func(v, o string) int { return cmp.Compare(value(v), value(o)) }
+	hasNoNumber := func(v string) bool { _, ok := b.number(v); return !ok }
+	known := slices.DeleteFunc(slices.Clone(s.values[first:last+1]), hasNoNumber)
+	if first == last || len(known) == 0 {
 		return b.exact(s.values[first])
-	case low == high:
+	}
+	low, high := slices.MinFunc(known, compare), slices.MaxFunc(known, compare)
+	if low == high {
 		return b.exact(low)
 	}
 	return b.exact(low) + " – " + b.exact(high)

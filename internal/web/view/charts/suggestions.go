@@ -1,12 +1,11 @@
 package charts
 
 import (
-	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
-	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/plot"
 	"herbarium/internal/web/view/state"
 )
@@ -15,21 +14,33 @@ import (
 // previews and on the front page. It is the first chart in the descriptor, else the best one that
 // the columns suggest, else the number of rows.
 func FirstQuestion(d *columns.Dataset) query.Params {
-	switch pinned := pinnedQuestions(d); {
-	case len(pinned) > 0:
-		return pinned[0].params()
-	case len(d.Charts) > 0:
-		return questionOf(d, d.Charts[0])
-	}
-	return query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
+	count := query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
+	return append(questions(d), count)[0]
 }
 
-// pinnedQuestions returns the questions in the descriptor of a dataset that are valid: fields may
-// have changed since it was published.
-func pinnedQuestions(d *columns.Dataset) (all []*Question) {
-	for _, ps := range d.Pinned {
+// questions returns the charts in the descriptor of a dataset, and those that its columns suggest.
+func questions(d *columns.Dataset) []query.Params {
+	all := Pinned(d)
+	for _, c := range d.Charts {
+		all = append(all, questionOf(d, c))
+	}
+	return all
+}
+
+// Pinned returns the questions in the descriptor of a dataset that are valid: fields may have
+// changed since it was published.
+func Pinned(d *columns.Dataset) (all []query.Params) {
+	if d.Descriptor == nil {
+		return nil
+	}
+	for _, c := range d.Descriptor.Charts {
+		var ps query.Params
+		for _, by := range c.By {
+			ps = ps.WithValue(query.ParamBy, by)
+		}
+		ps = ps.WithValue(query.ParamMeasure, c.Measure)
 		if q, err := parseQuestion(&state.State{Dataset: d, Fields: d.Fields}, ps); err == nil {
-			all = append(all, q)
+			all = append(all, q.params())
 		}
 	}
 	return all
@@ -65,14 +76,9 @@ func FirstLabel(d *columns.Dataset) string {
 	if err != nil || len(q.By) == 0 {
 		return ""
 	}
-	label := upperFirst(q.measureText())
-	for k, by := range q.By {
-		if !q.isColumns(by) {
-			label += []string{" by ", " and "}[k] + columns.Heading(q.fields[by.Field])
-		}
-	}
 	const longest = 60
-	return herb.Clip(format.PlainText(label), longest)
+	title := titleOf(q.sentence(Aggregates{}), "kind", "interval", "interval2", "top", "series")
+	return herb.Clip(upperFirst(strings.TrimPrefix(title, "The ")), longest)
 }
 
 // Suggestion is a small chart of the rows of a listing that leads to a question about them.
@@ -83,15 +89,13 @@ type Suggestion struct {
 
 // NewSuggestions returns charts that the dataset suggests. image is the path of their images.
 func NewSuggestions(s *state.State, image, version string) (out []Suggestion) {
-	questions := pinnedQuestions(s.Dataset)
-	for _, c := range s.Dataset.Charts {
-		q, err := parseQuestion(s, questionOf(s.Dataset, c))
-		isPinned := func(p *Question) bool { return p.params().Encode() == q.params().Encode() }
-		if err == nil && !slices.ContainsFunc(questions, isPinned) { // err: no query can have the name
-			questions = append(questions, q)
+	isListed := map[string]bool{}
+	for _, ps := range questions(s.Dataset) {
+		q, err := parseQuestion(s, ps)
+		if err != nil || isListed[q.params().Encode()] || len(out) == columns.MaxCharts {
+			continue // err: no query can have the name
 		}
-	}
-	for _, q := range questions[:min(len(questions), columns.MaxCharts)] {
+		isListed[q.params().Encode()] = true
 		small := s.Selection().With(q.params()...).WithValue(state.ParamSmall,
 			version).WithValue(query.ParamVersion, s.Version)
 		out = append(out, Suggestion{

@@ -166,10 +166,10 @@ func TestFirstQuestion_openTables(t *testing.T) {
 		first, label string
 		never        []string // parts of questions
 	}{
-		"population": {"_by=year:1&_by=country&_measure=mean:value", "Mean of value by year and country",
+		"population": {"_by=year:1&_by=country&_measure=mean:value", "Mean of value by year, split by country",
 			[]string{"code"}},
-		"gdp":         {"_by=year:1&_by=code&_measure=sum:gdp", "Sum of gdp by year and code", nil},
-		"covid":       {"_by=date:day&_by=location&_measure=sum:cases", "Sum of cases by date and location", nil},
+		"gdp":         {"_by=year:1&_by=code&_measure=sum:gdp", "Sum of gdp by year, split by code", nil},
+		"covid":       {"_by=date:day&_by=location&_measure=sum:cases", "Sum of cases by date, split by location", nil},
 		"stocks":      {"_by=date:week&_measure=mean:close", "Mean of close by date", []string{"open"}},
 		"meteorites":  {"_by=year:10", "Rows by year", []string{"id", "reclat", "reclong"}},
 		"earthquakes": {"_by=time:week", "Rows by time", []string{"place"}},

@@ -65,17 +65,15 @@ func (q *Question) exact(value string) string {
 
 // short formats a value of the measure, rounded to what a reader compares: long ones are compact.
 func (q *Question) short(value string) string {
-	switch exact := q.exact(value); {
+	exact := q.exact(value)
+	_, isNumber := q.number(value)
+	switch {
 	case value != "" && q.isDuration():
 		return format.CompactDuration(value)
-	case len(exact) > 2*format.LongNumber:
-		if _, ok := q.number(value); ok || q.Measure.Kind.IsComputed() {
-			return plot.WithUnit(format.Compact(value), q.unit())
-		}
-		return exact
-	default:
-		return exact
+	case len(exact) > 2*format.LongNumber && (isNumber || q.Measure.Kind.IsComputed()):
+		return plot.WithUnit(format.Compact(value), q.unit())
 	}
+	return exact
 }
 
 // label formats a value of the measure as a label of a chart.

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -66,19 +67,9 @@ func (q *Question) measureText() string {
 const gapsText = "lines with gaps"
 
 func kindText(k plot.Kind) string {
-	switch k {
-	case plot.Stacked:
-		return "stacked bars"
-	case plot.Grouped:
-		return "grouped bars"
-	case plot.Heat:
-		return "a heat map"
-	case plot.ScatterPlot:
-		return "a scatter plot"
-	case kindTable:
-		return "a table"
-	}
-	return string(k)
+	texts := map[plot.Kind]string{plot.Stacked: "stacked bars", plot.Grouped: "grouped bars", plot.Heat: "a heat map",
+		plot.ScatterPlot: "a scatter plot", kindTable: "a table"}
+	return cmp.Or(texts[k], string(k))
 }
 
 func upperFirst(s string) string {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -36,43 +35,49 @@ const (
 //  2. the measure over time, if there is one row per period, or per period and entity;
 //  3. the sum of an amount per interval, or the number of rows, if rows are events;
 //  4. bars of a category by the measure;
-//  5. a histogram of the measure;
+//  5. a histogram of the measure, or a scatter plot if nothing tells two numbers apart;
 //  6. the number of rows by a category.
 //
 // The measure is the column that the table is evidently about. It is a sum if amounts add up.
 func suggestCharts(d *Dataset) (all []Chart) {
-	numbers := d.numbers()
-	when := d.timeColumn()
+	numbers, names, when := d.numbers(), d.names(), d.timeColumn()
 	measure, isEvident := d.measureOf(numbers)
-	if periods := d.columnsByPeriod(); when < 0 && len(periods) > 0 {
-		all = append(all, Chart{Measure: d.kindOf(periods[0], true), Fields: periods})
+	add := func(fields []int, kind query.MeasureKind, by ...int) {
+		all = append(all, Chart{By: by, Measure: kind, Fields: fields})
+	}
+	if periods := d.columnsByPeriod(); when < 0 && periods != nil {
+		add(periods, d.kindOf(periods[0], true))
 	}
 	if when >= 0 {
 		if c, ok := d.chartOverTime(when, numbers, measure, isEvident); ok {
 			all = append(all, c)
 		}
 		if isFirst := len(all) == 1 && all[0].Measure == query.MeasureCount; !isFirst && !d.isEven(when) {
-			all = append(all, Chart{By: []int{when}, Measure: query.MeasureCount})
+			add(nil, query.MeasureCount, when)
 		}
 	}
-	names := d.names()
 	for _, n := range names {
 		r := d.Meanings[n].Report
 		isFew, isUnique := r == nil || r.Distinct <= mostNames, r != nil && r.Distinct == r.Filled
-		if measure >= 0 && isFew && (isEvident || isUnique) && !(isUnique && roles.Of(d.Fields[n].Name).IsCode()) {
-			all = append(all, Chart{[]int{n}, "", d.kindOf(measure, false), []int{measure}})
+		isID := r != nil && 2*r.Distinct > r.Filled && roles.Of(d.Fields[n].Name).IsCode()
+		if measure >= 0 && isFew && (isEvident || isUnique) && !isID {
+			add([]int{measure}, d.kindOf(measure, false), n)
 		}
 	}
+	isLeft := len(all)+len(names) == 0
+	isNumber := func(i int) bool { return d.Fields[i].Type == herb.TypeNumber }
 	switch {
-	case measure >= 0 && len(all)+len(names) == 0 && !isEvident && len(numbers) > 1 &&
-		d.Fields[numbers[0]].Type == herb.TypeNumber && d.Fields[numbers[1]].Type == herb.TypeNumber: // pairs
-		all = append(all, Chart{By: numbers[:2], Measure: query.MeasureCount})
-	case measure >= 0 && (isEvident || len(all)+len(names) == 0):
-		all = append(all, Chart{By: []int{measure}, Measure: query.MeasureCount})
+	case isLeft && !isEvident && len(numbers) > 1 && isNumber(numbers[0]) && isNumber(numbers[1]):
+		add(nil, query.MeasureCount, numbers[:2]...)
+	case isEvident:
+		add(nil, query.MeasureCount, measure)
+	case isLeft && len(d.Pairs) > 0 && !d.Pairs[0].IsOneField():
+		add(nil, query.MeasureCount, d.Pairs[0].Longitude, d.Pairs[0].Latitude)
 	}
+	isPanel := len(all) > 0 && len(all[0].By) > 1
 	for _, n := range names {
-		if isPanel := len(all) > 0 && len(all[0].By) > 1; !isPanel && !d.isEven(n) {
-			all = append(all, Chart{By: []int{n}, Measure: query.MeasureCount})
+		if r := d.Meanings[n].Report; !isPanel && !d.isEven(n) && (r == nil || 2*r.Distinct <= r.Filled) {
+			add(nil, query.MeasureCount, n)
 		}
 	}
 	return all[:min(len(all), MaxCharts)]
@@ -161,15 +166,16 @@ func (d *Dataset) numbers() (all []int) {
 }
 
 // measureOf returns the number that a table is about, and whether this is evident: a total, an
-// amount, a price, another measure, or the only number. Without one it is the first number; -1:
-// there is none.
+// amount, a price, another measure, or the only number, unless it may identify the records. Without
+// one it is the first number; -1: there is none.
 func (d *Dataset) measureOf(numbers []int) (measure int, isEvident bool) {
+	isKey := func(r *herb.ColumnReport) bool { return r != nil && r.Decimals == 0 && r.Distinct == r.Filled }
 	for _, is := range []func(name string) bool{
 		roles.IsResult,
 		func(name string) bool { return roles.IsNumber(name) || roles.Of(name) == roles.Amount },
 		roles.IsPrice,
 		func(name string) bool { return roles.Of(name).IsMeasure() },
-		func(string) bool { return len(numbers) == 1 },
+		func(string) bool { return len(numbers) == 1 && !isKey(d.Meanings[numbers[0]].Report) },
 	} {
 		if k := slices.IndexFunc(numbers, func(i int) bool { return is(d.Fields[i].Name) }); k >= 0 {
 			return numbers[k], true
@@ -231,33 +237,20 @@ func (d *Dataset) isOncePer(i int) bool {
 // periods between the first and the last have a row, or years have one row each.
 func (d *Dataset) periods(i, most int) (g query.Grain, isRegular bool) {
 	f, r := &d.Fields[i], d.Meanings[i].Report
-	if r == nil {
+	switch {
+	case r == nil:
 		return "", false
-	}
-	if d.Meanings[i].IsYear {
+	case d.Meanings[i].IsYear:
 		low, high, _ := ParseRange(f, r.Min, r.Max)
 		return "", high-low < float64(2*r.Distinct) || d.isOncePer(i)
-	}
-	if text.PrecisionOf(f) != text.PrecisionDay {
+	case text.PrecisionOf(f) != text.PrecisionDay:
 		return "", true
 	}
-	from, ok := ParseTime(f, r.Min)
-	to, ok2 := ParseTime(f, r.Max)
-	for _, g := range []struct {
-		grain query.Grain
-		hours float64
-	}{{query.GrainHour, 1}, {query.GrainDay, 24}, {query.GrainWeek, 168}, {query.GrainMonth, 730.5},
-		{query.GrainQuarter, 2191.5}, {query.GrainYear, 8766}} {
-		count := int(to.Sub(from).Hours()/g.hours+.5) + 1
-		if !ok || !ok2 || !slices.Contains(query.Grains(f), g.grain) {
-			continue
-		}
+	g = query.ShortestGrain(f, r.Min, r.Max, func(count int) bool {
 		isRegular = isRegular || 10*r.Distinct <= 11*count+10 && count <= 2*r.Distinct
-		if isRegular && count <= most {
-			return g.grain, true
-		}
-	}
-	return "", isRegular
+		return isRegular && count <= most
+	})
+	return g, isRegular
 }
 
 // entity returns the column whose values have rows in at least half of the periods on average, such
@@ -282,32 +275,40 @@ func (d *Dataset) entity(when int, isPopulation bool) (entity int, isExact bool)
 	return entity, false
 }
 
-// columnsByPeriod returns the numbers of a wide table, whose names differ by periods only: nil if
-// they are less than three.
+// columnsByPeriod returns the numbers of a wide table: their names are years, other numbers, or
+// periods such as Week 1, and differ by their digits only.
 func (d *Dataset) columnsByPeriod() []int {
-	isDigit := func(r rune) bool { return '0' <= r && r <= '9' }
-	return d.columnsAlike(func(i int) (key string, ok bool) {
-		name := d.Fields[i].Name
+	return d.columnsAlike(func(i int) string {
+		name, _, _ := strings.Cut(d.Fields[i].Name, ": ")
+		isYear := func(digits string) bool {
+			n, err := strconv.Atoi(digits)
+			return err == nil && isYearNumber(float64(n))
+		}
+		isDigit := func(r rune) bool { return '0' <= r && r <= '9' }
 		isOther := func(r rune) bool { return !isDigit(r) }
-		hasYear := slices.ContainsFunc(strings.FieldsFunc(name, isOther), func(s string) bool {
-			n, err := strconv.Atoi(s)
-			return err == nil && isYearNumber(n)
-		})
-		return strings.Join(strings.FieldsFunc(name, isDigit), "#"), hasYear && d.Fields[i].Type == herb.TypeNumber
+		numbers, words := strings.FieldsFunc(name, isOther), strings.FieldsFunc(name, isDigit)
+		key := strings.Join(words, "#")
+		isPeriod := key == "" || slices.ContainsFunc(numbers, isYear) || roles.Of(key) == roles.Ordinal
+		if len(numbers) == 0 || !isPeriod || d.Fields[i].Type != herb.TypeNumber {
+			return ""
+		}
+		return "#" + key
 	})
 }
 
 // columnsWithUnit returns up to five numbers that share a unit: their names end with the same one,
-// such as %, or nothing else says what a table with one row per period is about. It returns nil if
-// they are less than three.
+// such as %, or nothing else says what a table with one row per period is about.
 func (d *Dataset) columnsWithUnit(numbers []int, isOnce bool) []int {
-	group := d.columnsAlike(func(i int) (key string, ok bool) {
+	group := d.columnsAlike(func(i int) string {
 		name := d.Fields[i].Name
+		_, unit, _ := strings.Cut(name, ": ")
 		if at := strings.LastIndex(name, "("); at > 0 && strings.HasSuffix(name, ")") {
-			return name[at:], slices.Contains(numbers, i)
+			unit = name[at:]
 		}
-		_, after, ok := strings.Cut(name, ": ")
-		return after, ok && slices.Contains(numbers, i)
+		if !slices.Contains(numbers, i) {
+			return ""
+		}
+		return unit
 	})
 	isMeasure := func(i int) bool { return roles.Of(d.Fields[i].Name).IsMeasure() }
 	if group == nil && isOnce && len(numbers) >= 3 && !slices.ContainsFunc(numbers, isMeasure) {
@@ -318,51 +319,32 @@ func (d *Dataset) columnsWithUnit(numbers []int, isOnce bool) []int {
 
 // columnsAlike returns the first columns that have a key in common; nil if they are less than
 // three.
-func (d *Dataset) columnsAlike(keyOf func(i int) (key string, ok bool)) []int {
+func (d *Dataset) columnsAlike(keyOf func(i int) string) []int {
 	groups := map[string][]int{}
-	var order []string
 	for i, f := range d.Fields {
-		if key, ok := keyOf(i); ok && f.Filterable {
-			if groups[key] == nil {
-				order = append(order, key)
-			}
+		if key := keyOf(i); key != "" && f.Filterable {
 			groups[key] = append(groups[key], i)
 		}
 	}
-	for _, key := range order {
-		if len(groups[key]) >= 3 {
-			return groups[key]
+	for i := range d.Fields {
+		if group := groups[keyOf(i)]; len(group) >= 3 {
+			return group
 		}
 	}
 	return nil
 }
 
-// ParseTime returns the time that a value of a date or datetime field represents.
-func ParseTime(f *herb.Field, value string) (time.Time, bool) {
-	canonical, status := text.Canonical(f, value)
-	timeFormat := time.DateOnly
-	if f.Type == herb.TypeDateTime {
-		timeFormat = text.CanonicalDateTime
-	}
-	t, err := time.Parse(timeFormat, canonical)
-	return t, status == text.Valid && err == nil
-}
-
-// isYearColumn reports whether the numbers of a column are years: its name says so, or all of them
-// are of the last centuries.
+// isYearColumn reports whether the numbers of a column are years, perhaps with a fraction: its name
+// says so, or all of them are of the last centuries.
 func isYearColumn(f *herb.Field, r *herb.ColumnReport) bool {
 	if f.Type != herb.TypeNumber || r == nil {
 		return false
 	}
-	low, errLow := strconv.Atoi(r.Min)
-	high, errHigh := strconv.Atoi(r.Max)
-	if errLow != nil || errHigh != nil {
-		return false
-	}
+	low, high, ok := ParseRange(f, r.Min, r.Max)
 	_, isNamed := roles.Stem(f.Name, roles.Year)
-	return isNamed && low >= -9999 && high < 3000 && high > 999 ||
-		isYearNumber(low) && isYearNumber(high) && r.Longest == 4
+	return ok && (isNamed && low >= -9999 && high < 3000 && high > 999 ||
+		isYearNumber(low) && isYearNumber(high) && r.Longest == 4)
 }
 
 // isYearNumber reports whether a number is a year of the last centuries.
-func isYearNumber(n int) bool { return 1500 <= n && n <= 2200 }
+func isYearNumber(n float64) bool { return 1500 <= n && n <= 2200 }

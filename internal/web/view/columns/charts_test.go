@@ -11,7 +11,7 @@ import (
 
 // reported returns a dataset from descriptions of its columns: name, type, number of distinct
 // values, least and greatest one, and how many decimals or which notation they have, separated by
-// semicolons.
+// semicolons. Columns called latitude and longitude are coordinates.
 func reported(records int, columns ...string) *Dataset {
 	d := &herb.Dataset{}
 	d.Records, d.Report = records, &herb.Report{}
@@ -26,6 +26,9 @@ func reported(records int, columns ...string) *Dataset {
 		}
 		f.Notation.DateFormat = parts[5]
 		d.Fields, d.Report.Columns = append(d.Fields, f), append(d.Report.Columns, r)
+	}
+	if latitude := herb.FieldIndex(d.Fields, "latitude"); latitude >= 0 {
+		d.Coordinates = []herb.Coordinates{{Latitude: "latitude", Longitude: "longitude"}}
 	}
 	return Read(d)
 }
@@ -91,7 +94,21 @@ func TestSuggestCharts(t *testing.T) {
 		"no evident measure": {reported(300, "kind;text;5;A;Z", "a;number;90;0.5;9.5", "b;number;90;0.5;9.5"),
 			"count by kind"},
 		"a histogram": {reported(3218, "id;number;3218;1001;72153", "rate;number;210;0.012;0.301"), "count by rate"},
-		"codes":       {reported(122, "SQUADRON;number;4;99;302", "TYPE;text;8;P-39;P-51"), "count by TYPE"},
+		"numbered columns": {reported(30, "Week number;text;18;All;Z", "1;number;20;0;900", "2;number;20;0;900",
+			"3;number;20;0;900"), "sum of 1, 2, 3 by nothing"},
+		"numbered periods": {reported(4, "cause;text;4;A;D", "Week 1: 30 Dec;number;4;0.1;0.9",
+			"Week 2: 6 Jan;number;4;0.1;0.9", "Week 3: 13 Jan;number;4;0.1;0.9"),
+			"mean of Week 1: 30 Dec, Week 2: 6 Jan, Week 3: 13 Jan by nothing"},
+		"years with fractions": {reported(348, "Year;number;348;1992.0417;2020.9583", "mass;number;348;0.5;9.5"),
+			"mean of mass by Year"},
+		"the total of several numbers": {reported(14, "board;text;14;A;Z", "Population (2018);number;14;20000;900000",
+			"Total deaths to date;number;14;2;500"), "sum of Total deaths to date by board"},
+		"a number that may identify records": {reported(243, "start;number;243;1372701600000;1404410400000",
+			"venue;text;1;A;A"), ""},
+		"names that hardly repeat": {reported(35, "organisation;text;30;A;Z"), ""},
+		"coordinates": {reported(351, "species;text;1;A;A", "longitude;number;351;-80.5;-40.5",
+			"latitude;number;351;-20.5;10.5"), "count by longitude, latitude"},
+		"codes": {reported(122, "SQUADRON;number;4;99;302", "TYPE;text;8;P-39;P-51"), "count by TYPE"},
 		"many names": {reported(34032, "name;text;32173;A;Z", "country;text;244;A;Z",
 			"geonameid;number;34032;362;13680114"),
 			"count by country"},

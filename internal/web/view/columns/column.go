@@ -90,7 +90,7 @@ func kindOf(d *herb.Dataset, i int, c *herb.ColumnReport) Kind {
 	case herb.TypeBoolean:
 		return KindText
 	}
-	if HasWord(f.Name, "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon") {
+	if hasWord(f.Name, "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon") {
 		return KindImage
 	}
 	if c != nil && isImageFile(c.Min) && isImageFile(c.Max) {

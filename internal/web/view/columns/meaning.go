@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 )
 
 // Meaning is what a column means to a reader, as its type, its name and the publish report show it.
@@ -24,8 +23,6 @@ type Columns struct {
 	Images   []int     // positions of the fields with images
 	Pairs    []Pair    // of coordinates
 	Charts   []Chart   // that they suggest, the best first
-
-	Pinned []query.Params // questions of charts in the descriptor
 
 	scales scales
 }
@@ -51,7 +48,7 @@ func Read(d *herb.Dataset) *Dataset {
 	}
 	all.Naming, all.Titles = namingColumns(all)
 	all.Pairs = mapPairs(d)
-	all.Charts, all.Pinned = suggestCharts(all), pinnedCharts(d)
+	all.Charts = suggestCharts(all)
 	return all
 }
 
@@ -70,21 +67,13 @@ const maxCached = 100_000
 // for concurrent use.
 type Cache struct {
 	mu      sync.Mutex
-	known   map[versionKey]cachedColumns
+	known   map[versionKey]*Dataset
 	columns int // of all known versions
 }
 
 type versionKey struct {
 	herb.Ref
 	version string
-}
-
-type cachedColumns struct {
-	*Columns
-	fields  *herb.Field // the first one
-	report  *herb.Report
-	places  int // coordinates
-	records int
 }
 
 // Read returns what Read does. It is decided again if the version is described otherwise, such as
@@ -97,8 +86,8 @@ func (c *Cache) Read(d *herb.Dataset) *Dataset {
 	c.mu.Lock()
 	e, ok := c.known[key]
 	c.mu.Unlock()
-	if ok && e.fields == &d.Fields[0] && e.report == d.Report && e.places == len(d.Coordinates) &&
-		e.records == d.Records {
+	if ok && &e.Fields[0] == &d.Fields[0] && e.Report == d.Report && len(e.Coordinates) == len(d.Coordinates) &&
+		e.Records == d.Records {
 		return &Dataset{d, e.Columns}
 	}
 	read := Read(d)
@@ -109,8 +98,9 @@ func (c *Cache) Read(d *herb.Dataset) *Dataset {
 	}
 	c.columns += len(d.Fields)
 	if c.known == nil || c.columns > maxCached {
-		c.known, c.columns = map[versionKey]cachedColumns{}, len(d.Fields)
+		c.known, c.columns = map[versionKey]*Dataset{}, len(d.Fields)
 	}
-	c.known[key] = cachedColumns{read.Columns, &d.Fields[0], d.Report, len(d.Coordinates), d.Records}
+	kept := *d // without the request that contains it
+	c.known[key] = &Dataset{&kept, read.Columns}
 	return read
 }

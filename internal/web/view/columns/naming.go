@@ -1,10 +1,12 @@
 package columns
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 	"herbarium/internal/web/view/format"
 )
 
@@ -58,11 +60,11 @@ func namingScore(d *Dataset, i int) int {
 	switch lower := strings.ToLower(f.Name); {
 	case lower == "title" || lower == "name" || lower == "label":
 		return 4
-	case !HasWord(f.Name, "title", "name", "label"):
+	case !hasWord(f.Name, "title", "name", "label"):
 		return 0
-	case HasWord(f.Name, "display", "full", "common"):
+	case hasWord(f.Name, "display", "full", "common"):
 		return 3
-	case HasWord(f.Name, "en", "english"):
+	case hasWord(f.Name, "en", "english"):
 		return 2
 	}
 	return 1
@@ -95,4 +97,10 @@ func distinctTextScore(d *Dataset, i int) int {
 		return 0
 	}
 	return c.Distinct
+}
+
+// hasWord reports whether an identifier such as image_url, imageUrl or image-url contains one of
+// the words.
+func hasWord(name string, words ...string) bool {
+	return slices.ContainsFunc(text.IdentifierWords(name), func(w string) bool { return slices.Contains(words, w) })
 }

@@ -11,9 +11,8 @@ import (
 // scales are the numbers of a version whose charts have logarithmic intervals. They depend on the
 // values, so they are counted when a chart needs them first.
 type scales struct {
-	mu    sync.Mutex
-	known bool
-	log   map[int]string
+	mu  sync.Mutex
+	log map[int]string // nil: not known
 }
 
 // ReadScales decides which number fields are skewed, from facets that count returns. It does so
@@ -21,7 +20,7 @@ type scales struct {
 func (c *Columns) ReadScales(count func(fields []int) ([]query.Facet, error)) error {
 	c.scales.mu.Lock()
 	defer c.scales.mu.Unlock()
-	if c.scales.known {
+	if c.scales.log != nil {
 		return nil
 	}
 	const few = 20 // values, which need no intervals
@@ -39,7 +38,7 @@ func (c *Columns) ReadScales(count func(fields []int) ([]query.Facet, error)) er
 			return err
 		}
 	}
-	c.scales.known, c.scales.log = true, map[int]string{}
+	c.scales.log = map[int]string{}
 	for k, facet := range facets {
 		if first := firstLogWidth(facet); first != "" {
 			c.scales.log[fields[k]] = first

@@ -7,6 +7,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/filters"
 	"herbarium/internal/web/view/format"
@@ -152,7 +153,7 @@ func (c *Distribution) setHistogram(s *state.State) {
 
 // rangeLabels returns the ends of a histogram in little space.
 func rangeLabels(c *columns.Column, buckets []query.Bucket) (left, right string) {
-	left, right = columns.ShortOperand(c, buckets[0].From), columns.ShortOperand(c, buckets[len(buckets)-1].To)
+	left, right = shortEnd(c, buckets[0].From), shortEnd(c, buckets[len(buckets)-1].To)
 	for range 2 { // the ends of whole months and years
 		shortLeft, okLeft := strings.CutSuffix(left, "-01")
 		shortRight, okRight := strings.CutSuffix(right, "-01")
@@ -164,6 +165,24 @@ func rangeLabels(c *columns.Column, buckets []query.Bucket) (left, right string)
 		left, right = columns.FormatOperand(c, buckets[0].From), columns.FormatOperand(c, buckets[len(buckets)-1].To)
 	}
 	return left, right
+}
+
+// shortEnd formats the end of a histogram in little space. Short codes keep their digits.
+func shortEnd(c *columns.Column, value string) string {
+	switch {
+	case c.IsCode && len(value) <= format.LongNumber:
+		return value
+	case c.Type == herb.TypeNumber:
+		canonical, status := text.Operand(&c.Field, value)
+		if status != text.Valid {
+			return herb.Clip(value, format.LongNumber)
+		}
+		return format.Compact(canonical)
+	case c.Type == herb.TypeDuration:
+		return format.CompactDuration(value)
+	}
+	day, _, _ := strings.Cut(format.Time(&c.Field, value), " ")
+	return day
 }
 
 // upperOp returns the operator of the upper end of a bucket.
