@@ -171,16 +171,17 @@ type AggregateMeta struct {
 	ByElements bool              `json:"by_elements,omitempty"`
 	Units      map[string]string `json:"units,omitempty"`
 	Resolved   map[string]string `json:"resolved,omitempty"` // see Meta
+	Words      Words             `json:"words,omitempty"`
 }
 
-// NewAggregateResponse returns the response to a request.
-func NewAggregateResponse(r *AggregateRequest, a Aggregate) AggregateResponse {
+// NewAggregateResponse returns the response to a request. words is the result of Engine.Words.
+func NewAggregateResponse(r *AggregateRequest, a Aggregate, words Words) AggregateResponse {
 	rows := a.Rows
 	if rows == nil {
 		rows = []GroupRow{} // [] instead of null
 	}
 	return AggregateResponse{rows, AggregateMeta{a.Total, a.Groups, r.ByElements(), r.Units(),
-		r.Request.Resolved()}}
+		r.Request.Resolved(), words}}
 }
 
 // Header returns the names of the columns of a table of groups: one for each label and each

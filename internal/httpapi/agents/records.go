@@ -30,6 +30,7 @@ func (c *toolCall) queryRecords() (*block, error) {
 		}
 		defer found.Release()
 		b.Total = found.Total
+		b.noteWords(found.Words)
 		if len(params) == 1 || found.Total == view.Records { // all records, whatever the page
 			c.wholeDataset(b, view)
 		}
@@ -70,7 +71,12 @@ func (c *toolCall) aggregate() (*block, error) {
 		if err != nil {
 			return err
 		}
+		words, err := view.Words(req.Request)
+		if err != nil {
+			return err
+		}
 		b.Total = found.Groups
+		b.noteWords(words)
 		if req.ByElements() {
 			b.note("a record is in the groups of all elements of its list, so that groups add up to more than all " +
 				"records")

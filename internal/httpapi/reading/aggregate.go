@@ -29,10 +29,14 @@ func (h *Handlers) Aggregate(w *response.Writer, r *http.Request, view gate.Data
 	if err != nil {
 		return err
 	}
-	if types != nil {
-		return w.SendJSON(r, query.NewTypedAggregate(req, found, types))
+	words, err := view.Words(req.Request)
+	if err != nil {
+		return err
 	}
-	return w.SendJSON(r, query.NewAggregateResponse(req, found))
+	if types != nil {
+		return w.SendJSON(r, query.NewTypedAggregate(req, found, words, types))
+	}
+	return w.SendJSON(r, query.NewAggregateResponse(req, found, words))
 }
 
 // AggregateCSV sends all groups of the same request as a CSV file, like Export.

@@ -70,6 +70,7 @@ func (h *Handlers) List(w *response.Writer, r *http.Request, view gate.DatasetVi
 	defer found.Release()
 	w.Set("X-Total-Count", strconv.Itoa(found.Total))
 	meta := req.Meta(found.Total)
+	meta.Words = found.Words
 	h.setLinks(w, r, meta)
 	body, err := newListing(found.Records, req.NewSelector(found.Types), meta)
 	if err != nil {
@@ -127,6 +128,10 @@ func appendPagination(b []byte, m query.Meta) []byte {
 	if m.Resolved != nil {
 		resolved, _ := json.Marshal(m.Resolved) // strings
 		b = append(append(b, `,"resolved":`...), resolved...)
+	}
+	if m.Words != nil {
+		words, _ := json.Marshal(m.Words) // strings
+		b = append(append(b, `,"words":`...), words...)
 	}
 	return b
 }

@@ -104,6 +104,9 @@ func matchClause(c query.Clause, spans []text.Span) int {
 	if len(spans) < len(c.Words) {
 		return 0
 	}
+	if slices.Contains(c.Forms, spans[0].Word) {
+		return 1
+	}
 	for i, w := range c.Words {
 		isPrefix := c.Prefix && i == len(c.Words)-1
 		if spans[i].Word != w && !(isPrefix && strings.HasPrefix(spans[i].Word, w)) {

@@ -31,7 +31,9 @@ func mark(t *testing.T, search, value string) string {
 func TestHighlighter(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ search, value, want string }{
-		{"rose", "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and roses"},
+		{"rose", "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and [roses]"},
+		{`"rose"`, "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and roses"},
+		{"eleve", "l’élève, d'élèves", "[l’élève], [d'élèves]"},
 		{"ros*", "A Rose and roses", "A [Rose] and [roses]"},
 		// punctuation does not separate the words of a phrase
 		{`"red rose"`, "red rose, red, rose", "[red rose], [red, rose]"},
