@@ -16,10 +16,12 @@ func TestWords(t *testing.T) {
 		{Name: "name", Type: herb.TypeText, Searchable: true, Filterable: true, Sortable: true},
 	}
 	records := []herb.Record{{"1", "Rose"}, {"2", "Climbing roses"}, {"3", "Rosemary"}, {"4", "Rosen"}}
-	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "garden", Name: "roses"}, Fields: fields, Version: "1"}, records)
+	ref := herb.Ref{Namespace: "garden", Name: "roses"}
+	s.library.put(herb.Dataset{Ref: ref, Fields: fields, Version: "1"}, records)
 	exact := []herb.Field{fields[0], fields[1]}
 	exact[1].ExactWords = true
-	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "garden", Name: "exact"}, Fields: exact, Version: "1"}, records)
+	ref.Name = "exact"
+	s.library.put(herb.Dataset{Ref: ref, Fields: exact, Version: "1"}, records)
 	const words = `"words":{"roses":["roses","rose"]}`
 	const one = `{"total":1,"page":1,"per_page":25,"total_pages":1,"has_next":false,"has_prev":false}}`
 	for _, tt := range []struct{ path, want string }{
