@@ -78,6 +78,7 @@ It reads the data folder directly, whether a server is running or not.`,
 func (r *runner) aggregate(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery, format string) error {
 	var req *query.AggregateRequest
 	var found query.Aggregate
+	var words query.Words
 	var types []typed.Column
 	parse := func(s query.String, fields []herb.Field, _ herb.Order) (*query.AggregateRequest, error) {
 		return s.Aggregate(fields)
@@ -93,6 +94,10 @@ func (r *runner) aggregate(ctx context.Context, d *app.Data, ref herb.Ref, rawQu
 				return err
 			}
 			found, err = view.Aggregate(ctx, req)
+			if err != nil {
+				return err
+			}
+			words, err = view.Words(req.Request)
 			return err
 		})
 	if err != nil {
@@ -104,9 +109,9 @@ func (r *runner) aggregate(ctx context.Context, d *app.Data, ref herb.Ref, rawQu
 	header, rows := req.Table(found)
 	switch {
 	case r.asJSON && types != nil:
-		return writeJSON(r.Out, query.NewTypedAggregate(req, found, types))
+		return writeJSON(r.Out, query.NewTypedAggregate(req, found, words, types))
 	case r.asJSON:
-		return writeJSON(r.Out, query.NewAggregateResponse(req, found))
+		return writeJSON(r.Out, query.NewAggregateResponse(req, found, words))
 	case format == "table":
 		return writeBars(r.Out, header, rows, len(req.By))
 	default:

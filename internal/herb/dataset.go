@@ -299,7 +299,8 @@ type Field struct {
 	Searchable  bool     `json:"searchable"`
 	Filterable  bool     `json:"filterable"`
 	Sortable    bool     `json:"sortable"`
-	Weight      int      `json:"weight,omitempty"` // weight of words in this field in search scores; 0 means 1
+	Weight      int      `json:"weight,omitempty"`      // weight of words in this field in search scores; 0 means 1
+	ExactWords  bool     `json:"exact_words,omitempty"` // a search finds words only as they are written
 	Notation    Notation `json:"notation,omitzero"`
 }
 

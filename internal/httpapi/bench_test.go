@@ -77,6 +77,10 @@ func (l *preparedLibrary) OpenParquet(context.Context, library.View, bool) (*os.
 	return nil, nil
 }
 
+func (l *preparedLibrary) Words(*query.Request) (query.Words, error) {
+	return nil, nil
+}
+
 func (l *preparedLibrary) Types() ([]typed.Column, error) { return nil, nil }
 
 // nullWriter discards everything.

@@ -276,7 +276,7 @@ func TestGrid_invalid(t *testing.T) {
 		{"", gridPath + "&_bounds=0,0,1,1&_x=latitude", 400, `"_x" is given more than once; give it once`},
 		{"", gridPath + "&_bounds=0,0,1,1&page=2", 400, `"page" is given, but grids count all records`},
 		{"", gridPath + "&_bounds=0,0,1,1&nam=x", 400,
-			`unknown parameter "nam"; did you mean "name"? valid parameters: _x, _y, _bounds, _columns, _rows, search, _bbox, _near, _coordinates, api_key, _filter, _any, _zone, _version; filterable fields`},
+			`unknown parameter "nam"; did you mean "name"? valid parameters: _x, _y, _bounds, _columns, _rows, search, _words, _bbox, _near, _coordinates, api_key, _filter, _any, _zone, _version; filterable fields`},
 		{"without a key", "/api/v1/locked/staff/grid?_x=a", 401, ""},
 	})
 	s.checkUnavailable(t, gridPath+"&_bounds=0,0,1,1")

@@ -143,7 +143,7 @@ func TestDocument_dataset(t *testing.T) {
 	}
 	wantOdd := []string{ // a b&c is filtered with _filter
 		"page", "per_page", "order", "search", "bbox", "near", "coordinatesField", "_fields", "version", "typed",
-		"matches", "api_key", "If-None-Match", "X-Request-Id", "filter", "any", "zone",
+		"matches", "api_key", "If-None-Match", "X-Request-Id", "filter", "words", "any", "zone",
 		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[prefix]",
 		"page[empty]",
 	}

@@ -142,6 +142,9 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range fields {
+		fields[i].ExactWords = p.src.ExactWords && fields[i].Searchable
+	}
 	if err := v.checkConstraints(ctx, p, fields); err != nil {
 		return nil, err
 	}

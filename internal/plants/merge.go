@@ -32,6 +32,9 @@ func find(ctx context.Context, parts []*segment.Reader, r *query.Request) (m *me
 			m.release()
 		}
 	}()
+	if _, err := words(parts, r); err != nil {
+		return nil, err
+	}
 	for _, p := range parts {
 		found, err := p.Find(ctx, r)
 		if err != nil {

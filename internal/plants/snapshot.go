@@ -130,6 +130,30 @@ func (s *Snapshot) StreamGroups(ctx context.Context, r *query.AggregateRequest) 
 	return g, err
 }
 
+// Words returns the words of a request of which other forms are searched as well.
+func (s *Snapshot) Words(r *query.Request) (query.Words, error) {
+	found, err := words(s.segments(), r)
+	return found, s.check(err)
+}
+
+// words returns the words of a request that occur in any of several segments.
+func words(parts []*segment.Reader, r *query.Request) (found query.Words, err error) {
+	var failed error
+	found, err = r.Words(func(word string) bool {
+		return slices.ContainsFunc(parts, func(p *segment.Reader) bool {
+			has, err := p.HasWord(word)
+			if err != nil {
+				failed = err
+			}
+			return has
+		})
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	return found, err
+}
+
 // Types returns how other programs read the fields of plants.
 func (s *Snapshot) Types() ([]typed.Column, error) {
 	all := make([]typed.Facts, len(s.Dataset.Fields))

@@ -171,18 +171,19 @@ type AggregateMeta struct {
 	ByElements bool              `json:"by_elements,omitempty"`
 	Units      map[string]string `json:"units,omitempty"`
 	Resolved   map[string]string `json:"resolved,omitempty"` // see Meta
+	Words      Words             `json:"words,omitempty"`
 	// if there are no records
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
 }
 
-// NewAggregateResponse returns the response to a request.
-func NewAggregateResponse(r *AggregateRequest, a Aggregate) AggregateResponse {
+// NewAggregateResponse returns the response to a request. words is the result of Engine.Words.
+func NewAggregateResponse(r *AggregateRequest, a Aggregate, words Words) AggregateResponse {
 	rows := a.Rows
 	if rows == nil {
 		rows = []GroupRow{} // [] instead of null
 	}
 	return AggregateResponse{rows, AggregateMeta{Total: a.Total, Groups: a.Groups, ByElements: r.ByElements(),
-		Units: r.Units(), Resolved: r.Request.Resolved()}}
+		Units: r.Units(), Resolved: r.Request.Resolved(), Words: words}}
 }
 
 // Header returns the names of the columns of a table of groups: one for each label and each

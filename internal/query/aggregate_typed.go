@@ -12,9 +12,10 @@ type TypedAggregate struct {
 	Meta AggregateMeta `json:"meta"`
 }
 
-// NewTypedAggregate returns the typed response to a request. types is the result of Request.Types.
-func NewTypedAggregate(r *AggregateRequest, a Aggregate, types []typed.Column) TypedAggregate {
-	untyped := NewAggregateResponse(r, a)
+// NewTypedAggregate returns the typed response to a request. words is the result of Engine.Words,
+// and types that of Request.Types.
+func NewTypedAggregate(r *AggregateRequest, a Aggregate, words Words, types []typed.Column) TypedAggregate {
+	untyped := NewAggregateResponse(r, a, words)
 	rows, renderer := make([]typedRow, len(a.Rows)), &rowRenderer{r, types}
 	for i := range rows {
 		rows[i] = typedRow{renderer, &a.Rows[i]}

@@ -26,7 +26,8 @@ func TestMarker_Excerpt(t *testing.T) {
 		{"search=rose", "text", "A David Austin rose with the true Old Rose scent",
 			"A David Austin |rose| with the true Old |Rose| scent"},
 		{"search=rose", "text", "rose", "|rose"},
-		{"search=rose", "text", "roses", ""},
+		{"search=rose", "text", "roses", "|roses"}, // another form
+		{"search=%22rose%22", "text", "roses", ""},
 		{"search=rose", "n", "1", ""},
 		{"search=rose+%22rose+garden%22", "text", "the rose garden", "the |rose garden"}, // the longest
 		{"search=rose+-tree", "text", "a rose tree", "a |rose| tree"},
@@ -51,7 +52,7 @@ func TestMarker_Excerpt(t *testing.T) {
 		fields := markedFields()
 		req, err := query.Parse(tt.request, fields)
 		must.NoError(t, err)
-		marker := req.NewMarker(map[string][]string{"roses": {"roses", "rose"}})
+		marker := req.NewMarker()
 		parts := marker.Excerpt(herb.FieldIndex(fields, tt.field), tt.value, false)
 		if got := strings.Join(parts, "|"); got != tt.want {
 			t.Errorf("%s in %s: %s, want %s", tt.request, tt.value, got, tt.want)
@@ -86,7 +87,7 @@ func TestMarker_Excerpt_long(t *testing.T) {
 		{"a character that is longer than an excerpt", "ro" + strings.Repeat("\u0301", 400) + "se", false,
 			[]string{"", "r", "…"}},
 	} {
-		got := req.NewMarker(nil).Excerpt(0, tt.value, tt.isCut)
+		got := req.NewMarker().Excerpt(0, tt.value, tt.isCut)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}

@@ -90,7 +90,7 @@ func TestParseFacets_invalid(t *testing.T) {
 			`top is "999999999999999999999"; it must be a whole number from 0 (no values) to 100`},
 		{"field=id&feild=2", catalog(),
 			`unknown parameter "feild"; did you mean "field"? valid parameters: field, top, _offset, _values, buckets, _scale, ` +
-				`_edges, _own_filter, search, _bbox, _near, _coordinates, api_key, _filter, _any, _zone, _version; ` +
+				`_edges, _own_filter, search, _words, _bbox, _near, _coordinates, api_key, _filter, _any, _zone, _version; ` +
 				`filterable fields: ` + filterableNames},
 		{"field=id&price=cheap", catalog(),
 			"price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, " +

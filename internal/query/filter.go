@@ -40,6 +40,7 @@ type filterParser struct {
 	groups []Condition
 	values int
 	words  int   // of the search and of OpMatch
+	exact  bool  // no other forms of words are searched
 	empty  []int // fields for which [empty] is given
 	moving *movingDates
 }
@@ -132,7 +133,7 @@ func isSearchable(f herb.Field) bool { return f.Searchable }
 
 // search parses a full-text query: that of ParamSearch, or of OpMatch.
 func (fp *filterParser) search(value string) (*Search, error) {
-	s, words := parseSearch(value)
+	s, words := parseSearch(value, fp.exact)
 	fp.words += words
 	if fp.words > MaxSearchWords {
 		return nil, herb.Invalidf("the search has more than %d words, including those of [match]; give at most %d",

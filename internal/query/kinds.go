@@ -66,6 +66,7 @@ var parameters = [...]struct {
 	{ParamSort, KindListing | KindExport},
 	{ParamOrder, KindListing | KindExport},
 	{ParamSearch, kindsOfFilters | KindCatalogue | KindSearch},
+	{ParamWords, kindsOfFilters},
 	{ParamBox, kindsOfAreas},
 	{ParamNear, kindsOfAreas},
 	{ParamCoordinates, kindsOfAreas},

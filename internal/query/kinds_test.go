@@ -15,18 +15,18 @@ func TestKind_Parameters(t *testing.T) {
 		kind query.Kind
 		want string
 	}{
-		{query.KindListing, "page per_page sort order search " + area +
+		{query.KindListing, "page per_page sort order search _words " + area +
 			" api_key _fields _filter _any _zone _version _typed _matches"},
-		{query.KindExport, "sort order search " + area + " api_key _fields _filter _any _zone _version _typed"},
-		{query.KindFacets, "field top _offset _values buckets _scale _edges _own_filter search " + area +
+		{query.KindExport, "sort order search _words " + area + " api_key _fields _filter _any _zone _version _typed"},
+		{query.KindFacets, "field top _offset _values buckets _scale _edges _own_filter search _words " + area +
 			" api_key _filter _any _zone _version"},
-		{query.KindGrid, "_x _y _bounds _columns _rows search " + area + " api_key _filter _any _zone _version"},
+		{query.KindGrid, "_x _y _bounds _columns _rows search _words " + area + " api_key _filter _any _zone _version"},
 		{query.KindAggregate, "_by _measure _sort _top _offset _having _fill _group _group[empty] _series " +
 			"_series[empty] " +
-			"search " + area + " api_key _filter _any _zone _version _typed"},
-		{query.KindChanges, "page per_page search api_key _fields _filter _any _zone _version _op _from _to"},
-		{query.KindChangesFile, "search api_key _fields _filter _any _zone _version _op _from _to"},
-		{query.KindFeed, "search api_key _fields _filter _any _zone _op"},
+			"search _words " + area + " api_key _filter _any _zone _version _typed"},
+		{query.KindChanges, "page per_page search _words api_key _fields _filter _any _zone _version _op _from _to"},
+		{query.KindChangesFile, "search _words api_key _fields _filter _any _zone _version _op _from _to"},
+		{query.KindFeed, "search _words api_key _fields _filter _any _zone _op"},
 		{query.KindRecord, "api_key _fields _version _typed"},
 		{query.KindParquet, "api_key _version _types"},
 		{query.KindVersion, "api_key _version"},

@@ -17,28 +17,21 @@ const ParamMatches = "_matches"
 // use.
 type Marker struct {
 	fields  []herb.Field
-	clauses []markedClause        // of searchable fields
+	clauses []Clause              // of searchable fields
 	filters map[int]*fieldFilters // by field
 	spans   []text.Span
 }
 
 // fieldFilters is what the filters on a field search for.
 type fieldFilters struct {
-	clauses  []markedClause
+	clauses  []Clause
 	contains []*text.Substring
 	prefixes []*text.Substring
 }
 
-// markedClause is a clause with the words that match its word, if it is a single one.
-type markedClause struct {
-	Clause
-	forms []string
-}
-
-// NewMarker returns a marker for a search, which may be nil, and conditions on fields. forms has
-// the words that are searched for in addition to a word, if there are any.
-func NewMarker(fields []herb.Field, search *Search, conditions []Condition, forms map[string][]string) *Marker {
-	m := &Marker{fields: fields, clauses: markedClauses(search, forms), filters: map[int]*fieldFilters{}}
+// NewMarker returns a marker for a search, which may be nil, and conditions on fields.
+func NewMarker(fields []herb.Field, search *Search, conditions []Condition) *Marker {
+	m := &Marker{fields: fields, clauses: markedClauses(search), filters: map[int]*fieldFilters{}}
 	for _, c := range conditions {
 		if c.Op != OpMatch && (c.Op != OpContains && c.Op != OpPrefix || fields[c.Field].Type.IsScalar()) {
 			continue
@@ -51,7 +44,7 @@ func NewMarker(fields []herb.Field, search *Search, conditions []Condition, form
 		for _, o := range c.Values {
 			switch c.Op {
 			case OpMatch:
-				f.clauses = append(f.clauses, markedClauses(o.Search, forms)...)
+				f.clauses = append(f.clauses, markedClauses(o.Search)...)
 			case OpContains:
 				f.contains = append(f.contains, text.NewSubstring(o.Text))
 			case OpPrefix:
@@ -62,27 +55,15 @@ func NewMarker(fields []herb.Field, search *Search, conditions []Condition, form
 	return m
 }
 
-// NewMarker returns the marker of the request. forms is that of the function.
-func (r *Request) NewMarker(forms map[string][]string) *Marker {
-	return NewMarker(r.fields, r.Search, r.Conditions, forms)
-}
+// NewMarker returns the marker of the request.
+func (r *Request) NewMarker() *Marker { return NewMarker(r.fields, r.Search, r.Conditions) }
 
 // markedClauses returns the clauses of a search that values contain.
-func markedClauses(s *Search, forms map[string][]string) (clauses []markedClause) {
+func markedClauses(s *Search) (clauses []Clause) {
 	if s == nil {
 		return nil
 	}
-	for _, c := range s.Clauses {
-		if c.Exclude || len(c.Words) == 0 {
-			continue
-		}
-		clause := markedClause{Clause: c}
-		if len(c.Words) == 1 && !c.Prefix {
-			clause.forms = forms[c.Words[0]]
-		}
-		clauses = append(clauses, clause)
-	}
-	return clauses
+	return slices.DeleteFunc(slices.Clone(s.Clauses), func(c Clause) bool { return c.Exclude || len(c.Words) == 0 })
 }
 
 // HasWords reports whether the search has words that are marked.
@@ -124,7 +105,7 @@ func (m *Marker) ranges(field int, value string, isCut bool) []text.Range {
 // find returns the parts of the text of a field that match. elements are those to which filters
 // compare.
 func (m *Marker) find(field int, s string, elements []text.Range) (found []text.Range) {
-	var clauses []markedClause
+	var clauses []Clause
 	if m.fields[field].Searchable {
 		clauses = m.clauses
 	}
@@ -167,7 +148,7 @@ func union(ranges []text.Range) []text.Range {
 }
 
 // appendWords appends where the clauses of a search are: the longest one at each word.
-func (m *Marker) appendWords(found []text.Range, clauses []markedClause, s string) []text.Range {
+func (m *Marker) appendWords(found []text.Range, clauses []Clause, s string) []text.Range {
 	if len(clauses) == 0 {
 		return found
 	}
@@ -175,7 +156,7 @@ func (m *Marker) appendWords(found []text.Range, clauses []markedClause, s strin
 	for i := 0; i < len(m.spans); i++ {
 		n := 0
 		for k := range clauses {
-			n = max(n, clauses[k].match(m.spans[i:]))
+			n = max(n, matchClause(&clauses[k], m.spans[i:]))
 		}
 		if n > 0 {
 			found = append(found, text.Range{Start: m.spans[i].Start, End: m.spans[i+n-1].End})
@@ -185,15 +166,18 @@ func (m *Marker) appendWords(found []text.Range, clauses []markedClause, s strin
 	return found
 }
 
-// match returns how many words at the start of spans are those of the clause; 0 if they are not.
-func (c *markedClause) match(spans []text.Span) int {
+// matchClause returns how many words at the start of spans are those of a clause; 0 if they are
+// not.
+func matchClause(c *Clause, spans []text.Span) int {
 	if len(spans) < len(c.Words) {
 		return 0
 	}
+	if slices.Contains(c.Forms, spans[0].Word) {
+		return 1
+	}
 	for i, w := range c.Words {
 		isPrefix := c.Prefix && i == len(c.Words)-1
-		if spans[i].Word != w && !(isPrefix && strings.HasPrefix(spans[i].Word, w)) &&
-			!slices.Contains(c.forms, spans[i].Word) {
+		if spans[i].Word != w && !(isPrefix && strings.HasPrefix(spans[i].Word, w)) {
 			return 0
 		}
 	}

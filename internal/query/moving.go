@@ -156,11 +156,11 @@ func (m *movingDates) operand(f *herb.Field, op Op, value string) (o Operand, er
 func (r *Request) Resolved() map[string]string { return r.moving.resolved }
 
 // ResultKey returns what determines the result of a parsed request in a version: its canonical
-// parameters, and the instants that its moving dates meant.
+// parameters, the instants that its moving dates meant, and the rules of other forms of words.
 func (r *Request) ResultKey() string {
 	key := r.Canonical()
 	for _, operand := range slices.Sorted(maps.Keys(r.moving.resolved)) {
 		key += " " + r.moving.resolved[operand]
 	}
-	return key
+	return key + formsKey(r.clauses())
 }

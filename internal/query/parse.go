@@ -79,7 +79,9 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 		r.given = make(Params, 0, len(s.params))
 	}
 	r.kind, r.moving.source = kind, s
-	filters := filterParser{fields: r.fields, kind: kind, moving: &r.moving}
+	exact := s.Get(ParamWords) == WordsExact
+	filters := filterParser{fields: r.fields, kind: kind, moving: &r.moving,
+		exact: exact || slices.ContainsFunc(r.fields, func(f herb.Field) bool { return f.ExactWords })}
 	zoned := false
 	var seen, any []string
 	for i := range s.params {
@@ -115,6 +117,8 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 				zoned = true
 			case p.Name == ParamSearch:
 				r.Search, err = filters.search(p.Value)
+			case p.Name == ParamWords:
+				err, effective = checkChoice(p, WordsExact), false
 			case p.Name == ParamVersion:
 				err = herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; "+
 					"leave it out", ParamVersion)
@@ -139,8 +143,11 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 			r.given = append(r.given, p)
 		}
 	}
+	r.Conditions, r.words = filters.conditions(), filters.words
+	if exact && slices.ContainsFunc(r.clauses(), func(c Clause) bool { return c.Exact }) {
+		r.given = append(r.given, Param{ParamWords, WordsExact})
+	}
 	r.given.sortCanonically()
-	r.Conditions = filters.conditions()
 	if zoned && r.moving.resolved == nil {
 		return herb.Invalidf("%s has no effect: no filter has a date that moves with time, such as today-30d; "+
 			"remove it", ParamZone)

@@ -67,6 +67,7 @@ type Request struct {
 
 	kind   Kind
 	fields []herb.Field
+	words  int    // of the search and of OpMatch
 	given  Params // the parameters with an effect, sorted
 	moving movingDates
 }
@@ -138,6 +139,7 @@ type Meta struct {
 	HasPrev    bool `json:"has_prev"`
 	// by operand of a filter that moves with time, the instant that it meant
 	Resolved    map[string]string `json:"resolved,omitempty"`
+	Words       Words             `json:"words,omitempty"`
 	Suggestions []Suggestion      `json:"suggestions,omitempty"` // if there are no records
 }
 
@@ -177,6 +179,8 @@ type Engine interface {
 	Aggregate(ctx context.Context, r *AggregateRequest) (Aggregate, error)
 	// StreamGroups computes the same groups. Their labels and values may be of any size.
 	StreamGroups(ctx context.Context, r *AggregateRequest) (GroupStream, error)
+	// Words returns the words of a request of which other forms are searched as well.
+	Words(r *Request) (Words, error)
 	// Types returns how other programs read the values of each field.
 	Types() ([]typed.Column, error)
 }

@@ -18,12 +18,16 @@ type Clause struct {
 	Words   []string // folded; several words are a phrase: adjacent words of one field
 	Prefix  bool     // the last word is a prefix
 	Exclude bool
+	// Forms are the other forms of the only word, which are searched as well; see text.Forms. Those
+	// that occur in no record make no difference.
+	Forms []string
+	Exact bool // the only word has other forms, which are not searched
 }
 
 // String returns the clause in query syntax.
 func (c Clause) String() string {
 	s := strings.Join(c.Words, " ")
-	if len(c.Words) > 1 || c.Prefix {
+	if len(c.Words) > 1 || c.Prefix || c.Exact {
 		s = `"` + s + `"`
 	}
 	if c.Prefix {
@@ -48,12 +52,12 @@ func (s *Search) String() string {
 }
 
 // parseSearch parses a full-text query, and returns the number of its words. It returns nil for a
-// blank query.
+// blank query. If exact is true, no other forms of words are searched.
 //
 // The query is split at white space into chunks; each chunk is one clause. A quotation mark at the
 // start of a chunk begins a phrase that ends at the next quotation mark. Anything else is
-// punctuation that separates words.
-func parseSearch(s string) (search *Search, words int) {
+// punctuation that separates words. A chunk of one word, without quotation marks, has other forms.
+func parseSearch(s string, exact bool) (search *Search, words int) {
 	if strings.ContainsAny(s, "“”„«»") {
 		s = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`).Replace(s)
 	}
@@ -63,7 +67,7 @@ func parseSearch(s string) (search *Search, words int) {
 	search = &Search{}
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
 		var c Clause
-		c, s = cutClause(s)
+		c, s = cutClause(s, exact)
 		words += len(c.Words)
 		if len(c.Words) > 0 {
 			search.Clauses = append(search.Clauses, c)
@@ -76,12 +80,13 @@ func parseSearch(s string) (search *Search, words int) {
 
 // cutClause parses one clause at the start of s, which must not begin with white space, and returns
 // the rest.
-func cutClause(s string) (c Clause, rest string) {
+func cutClause(s string, exact bool) (c Clause, rest string) {
 	s, c.Exclude = strings.CutPrefix(s, "-")
 	if quoted, ok := strings.CutPrefix(s, `"`); ok {
 		if phrase, after, ok := strings.Cut(quoted, `"`); ok {
 			c.Words = text.AppendWords(nil, phrase)
 			after, c.Prefix = strings.CutPrefix(after, "*")
+			c.inflect(true)
 			return c, after
 		}
 	}
@@ -93,5 +98,17 @@ func cutClause(s string) (c Clause, rest string) {
 	if stem, ok := strings.CutSuffix(chunk, "*"); ok {
 		c.Prefix = text.EndsInWord(stem) // as in "ros*" and "foo_*" but not in "rose-*"
 	}
+	c.inflect(exact)
 	return c, rest
+}
+
+// inflect adds the forms of the clause, or if exact is true, records that it has some.
+func (c *Clause) inflect(exact bool) {
+	if len(c.Words) != 1 || c.Prefix || c.Exclude {
+		return
+	}
+	c.Forms = text.Forms(c.Words[0])
+	if exact {
+		c.Exact, c.Forms = len(c.Forms) > 0, nil
+	}
 }

@@ -29,6 +29,11 @@ func (r *Reader) evaluate(ctx context.Context, q *query.Request, p purpose, trac
 		if _, err := q.Area.Select(r.Coordinates()); err != nil {
 			return err
 		}
+		if q.MayExceedWords() {
+			if _, err := q.Words(r.words.Contains); err != nil {
+				return err
+			}
+		}
 		st := guard.NewSteps(ctx)
 		defer st.Release()
 		if p == forCounting {

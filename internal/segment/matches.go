@@ -62,6 +62,9 @@ func (r *Reader) match(st *guard.Steps, q *query.Request, trace plan.Trace) *mat
 		}
 	}
 	m.set = plan.Evaluate(st, &r.pool, terms, trace)
+	if len(terms) == 1 && len(m.clauses) == 1 {
+		m.clauses[0].SetDocFreq(m.set.Len())
+	}
 	return m
 }
 

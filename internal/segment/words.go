@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 
+	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 )
@@ -24,6 +25,24 @@ func (r *Reader) TopWords(ctx context.Context, fields []int, top int, skip func(
 		return nil
 	})
 	return words, err
+}
+
+// Words implements query.Engine.
+func (r *Reader) Words(q *query.Request) (words query.Words, err error) {
+	err = r.file.Guard(func() error {
+		words, err = q.Words(r.words.Contains)
+		return err
+	})
+	return words, err
+}
+
+// HasWord reports whether a word occurs in a record.
+func (r *Reader) HasWord(word string) (has bool, err error) {
+	err = r.file.Guard(func() error {
+		has = r.words.Contains(word)
+		return nil
+	})
+	return has, err
 }
 
 // NearestWord returns the word of the searchable fields that a word without records may be a typo

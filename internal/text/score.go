@@ -13,6 +13,9 @@ func IDF(records, matching int) float64 {
 	return math.Log(1 + (float64(records-matching)+0.5)/(float64(matching)+0.5))
 }
 
+// MaxScore returns the upper bound of the contribution of one clause.
+func MaxScore(idf float64) float64 { return idf * (BM25K1 + 1) }
+
 // Score returns the contribution of one clause to the BM25 score of a record in which it occurs
 // count times. words is the number of words in the record's searchable fields, average their mean
 // over all records. A record's score is the sum over its clauses in order.

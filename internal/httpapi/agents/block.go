@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -66,6 +67,13 @@ func (b *block) note(format string, args ...any) {
 	line := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
 	b.room -= len(line)
 	b.notes = append(b.notes, line)
+}
+
+// noteWords says which other forms of words were searched.
+func (b *block) noteWords(words query.Words) {
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		b.note("%s also finds %s", word, strings.Join(words[word][1:], ", "))
+	}
 }
 
 // addTable adds a table, as many of its rows as fit, and returns their number. A title separates a

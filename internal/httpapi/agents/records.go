@@ -32,6 +32,7 @@ func (c *toolCall) queryRecords() (*block, error) {
 		}
 		defer found.Release()
 		b.Total = found.Total
+		b.noteWords(found.Words)
 		if len(params) == 1 || found.Total == view.Records { // all records, whatever the page
 			c.wholeDataset(b, view)
 		}
@@ -78,7 +79,12 @@ func (c *toolCall) aggregate() (*block, error) {
 		if err != nil {
 			return err
 		}
+		words, err := view.Words(req.Request)
+		if err != nil {
+			return err
+		}
 		b.Total = found.Groups
+		b.noteWords(words)
 		if found.Total == 0 {
 			err = c.suggest(b, view, req.Request, "/aggregate.csv", params)
 			if err != nil {

@@ -28,7 +28,8 @@ const (
 type corrector struct {
 	ctx           context.Context
 	view          *library.View
-	words, values int // that may still be corrected
+	forms         query.Words // words of the search that occur in other forms
+	words, values int         // that may still be corrected
 }
 
 // correct returns a parameter of a request without typos, and adds what it corrects to corrections.
@@ -193,6 +194,9 @@ func (c *corrector) correctWords(value string, isSearch bool, corrections map[st
 		isPrefix = isPrefix && isSearch && text.EndsInWord(stem) || !isSearch && i == len(chunks)-1
 		before := slices.Clone(words)
 		for k, word := range words {
+			if isSearch && c.forms[word] != nil {
+				continue
+			}
 			nearest, err := c.nearestWord(word, isPrefix && k == len(words)-1)
 			if err != nil {
 				return value, err

@@ -52,7 +52,7 @@ type matchFinder struct {
 }
 
 func newMatchFinder(ctx context.Context, req *query.Request, fields []herb.Field) *matchFinder {
-	f := &matchFinder{ctx: ctx, fields: fields, marker: req.NewMarker(nil), limits: make([]int, len(fields)),
+	f := &matchFinder{ctx: ctx, fields: fields, marker: req.NewMarker(), limits: make([]int, len(fields)),
 		since: time.Now()}
 	add := func(position int) {
 		if f.marker.Marks(position) {

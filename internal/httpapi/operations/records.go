@@ -16,6 +16,7 @@ type Records struct {
 	query.Page
 	Request *query.Request
 	Types   []typed.Column // of values in typed JSON; nil: all values are texts
+	Words   query.Words    // result of Engine.Words
 	Release func()
 }
 
@@ -27,6 +28,10 @@ func List(ctx context.Context, v *library.View, req *query.Request) (found Recor
 		return found, err
 	}
 	found.Page, err = v.List(ctx, req)
+	if err != nil {
+		return found, err
+	}
+	found.Words, err = v.Engine.Words(req)
 	if err != nil {
 		return found, err
 	}

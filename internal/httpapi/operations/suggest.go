@@ -39,7 +39,11 @@ func Suggest(
 func suggest(
 	ctx context.Context, v *library.View, req *query.Request, params query.Params,
 ) (suggestions []Suggestion, err error) {
-	c := &corrector{ctx: ctx, view: v, words: maxCorrectedWords, values: maxCorrectedValues}
+	forms, err := v.Words(req)
+	if err != nil {
+		return nil, err
+	}
+	c := &corrector{ctx: ctx, view: v, forms: forms, words: maxCorrectedWords, values: maxCorrectedValues}
 	all := Suggestion{Corrections: map[string]string{}}
 	var alone []Suggestion
 	for i, p := range params {

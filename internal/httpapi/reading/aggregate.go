@@ -28,6 +28,10 @@ func (h *Handlers) Aggregate(w *response.Writer, r *http.Request, view gate.Data
 	if err != nil {
 		return err
 	}
+	words, err := view.Words(req.Request)
+	if err != nil {
+		return err
+	}
 	var suggestions []query.Suggestion
 	if found.Total == 0 {
 		suggestions, err = h.suggest(w, r, view, req.Request)
@@ -36,11 +40,11 @@ func (h *Handlers) Aggregate(w *response.Writer, r *http.Request, view gate.Data
 		}
 	}
 	if types != nil {
-		body := query.NewTypedAggregate(req, found, types)
+		body := query.NewTypedAggregate(req, found, words, types)
 		body.Meta.Suggestions = suggestions
 		return w.SendJSON(r, body)
 	}
-	body := query.NewAggregateResponse(req, found)
+	body := query.NewAggregateResponse(req, found, words)
 	body.Meta.Suggestions = suggestions
 	return w.SendJSON(r, body)
 }

@@ -17,6 +17,7 @@ type facetsBody struct {
 	Meta struct {
 		Total    int               `json:"total"`
 		Resolved map[string]string `json:"resolved,omitempty"`
+		Words    query.Words       `json:"words,omitempty"`
 	} `json:"meta"`
 }
 
@@ -50,7 +51,12 @@ func (h *Handlers) Facets(w *response.Writer, r *http.Request, view gate.Dataset
 		return err
 	}
 	defer release()
-	body, err := w.EncodeJSON(r.Context(), renderFacets(found, req))
+	rendered := renderFacets(found, req)
+	rendered.Meta.Words, err = view.Words(req.Request)
+	if err != nil {
+		return err
+	}
+	body, err := w.EncodeJSON(r.Context(), rendered)
 	defer body.Free()
 	release()
 	if err == nil {

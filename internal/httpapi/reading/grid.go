@@ -23,9 +23,13 @@ func (h *Handlers) Grid(w *response.Writer, r *http.Request, view gate.DatasetVi
 		return err
 	}
 	defer release()
+	words, err := view.Words(req.Request)
+	if err != nil {
+		return err
+	}
 	body := w.NewBuffer(r.Context())
 	defer body.Free()
-	if err := writeGrid(body, found, req); err != nil {
+	if err := writeGrid(body, found, req, words); err != nil {
 		return err
 	}
 	release()
@@ -42,14 +46,15 @@ type gridMeta struct {
 	Bounds   [4]float64        `json:"bounds"`
 	Levels   []int             `json:"levels"`
 	Resolved map[string]string `json:"resolved,omitempty"`
+	Words    query.Words       `json:"words,omitempty"`
 }
 
 // writeGrid writes the response to a grid request: column, row and count of each cell that is not
 // empty, and meta. There may be tens of thousands of cells, so they are not encoded as a whole.
-func writeGrid(out *response.Buffer, found query.Grid, req *query.GridRequest) error {
+func writeGrid(out *response.Buffer, found query.Grid, req *query.GridRequest, words query.Words) error {
 	b := req.Bounds
 	meta, err := json.Marshal(gridMeta{found.Total, found.Inside, req.Columns, req.Rows,
-		[4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}, found.Levels(), req.Request.Resolved()})
+		[4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}, found.Levels(), req.Request.Resolved(), words})
 	if err == nil {
 		_, err = out.WriteString(`{"data":[`)
 	}

@@ -69,6 +69,7 @@ func (h *Handlers) List(w *response.Writer, r *http.Request, view gate.DatasetVi
 	}
 	defer found.Release()
 	meta := req.Meta(found.Total)
+	meta.Words = found.Words
 	if found.Total == 0 {
 		meta.Suggestions, err = h.suggest(w, r, view, req)
 		if err != nil {
@@ -153,6 +154,10 @@ func appendPagination(b []byte, m query.Meta) []byte {
 	if m.Resolved != nil {
 		resolved, _ := json.Marshal(m.Resolved) // strings
 		b = append(append(b, `,"resolved":`...), resolved...)
+	}
+	if m.Words != nil {
+		words, _ := json.Marshal(m.Words) // strings
+		b = append(append(b, `,"words":`...), words...)
 	}
 	if m.Suggestions != nil {
 		b = appendSuggestions(append(b, `,"suggestions":`...), m.Suggestions)

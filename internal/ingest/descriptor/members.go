@@ -182,6 +182,12 @@ func settingMembers(s *Source) []binding {
 		{"access", custom{func(n node) { s.Access = readAccess(n) }, func() any { return string(s.Access) }}},
 		{"order", custom{func(n node) { s.Order = readOrder(n) },
 			func() any { return written(orderMembers(&s.Order)) }}},
+		{"words", custom{func(n node) { s.ExactWords = readWords(n) }, func() any {
+			if s.ExactWords {
+				return exactWords
+			}
+			return nil
+		}}},
 		{"coordinates", custom{func(n node) { s.Coordinates = readCoordinates(n) }, func() any {
 			if s.Coordinates.None {
 				return noCoordinates

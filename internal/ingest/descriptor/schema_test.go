@@ -62,6 +62,8 @@ func TestSchema(t *testing.T) {
 		{`{"resources":[{"data":[{"a":1}]}]}`, true},
 		{own(`"access":"open","order":"-a","include":{"a":["1",2,true],"b":"2"},"exclude":{"a":["Total",3],"b":"4"},"expectations":[{"query":"a=1","total":0,"first":{"a":1}}]`), true},
 		{own(`"order":{"field":"a","order":"desc"}`), true},
+		{own(`"words":"exact"`), true},
+		{own(`"words":"all"`), false},
 		{own(`"expectations":[{"query":"","first":{"a":null}}]`), true},
 		{field(`"from":"b","searchable":true,"filterable":false,"sortable":true,"weight":10`), true},
 		{`{}`, false},

@@ -85,6 +85,16 @@ func readOrder(n node) (o herb.Order) {
 	return o
 }
 
+// exactWords is the setting of a dataset of which a search finds no other forms of words.
+const exactWords = "exact"
+
+func readWords(n node) bool {
+	if n.value != exactWords {
+		n.fail("must be exact; leave it out to find other forms of words as well")
+	}
+	return true
+}
+
 // noCoordinates is the setting of a dataset whose records have no position.
 const noCoordinates = "none"
 

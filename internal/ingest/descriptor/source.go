@@ -55,6 +55,7 @@ type Source struct {
 	Order       herb.Order         // default order of a listing
 	Coordinates Coordinates        `json:",omitzero"`  // where the records are; zero if it is recognized
 	Charts      []herb.PinnedChart `json:",omitempty"` // shown with the description
+	ExactWords  bool               `json:",omitempty"` // a search finds words only as they are written
 	Parquet     bool               `json:",omitempty"` // the Parquet file is built before the version goes live
 	// versions of the dataset to keep; zero members: as the server says
 	Keep         herb.Keep          `json:",omitzero"`

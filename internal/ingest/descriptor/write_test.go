@@ -27,7 +27,7 @@ const everything = `{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"
 			"herbarium":{"from":"id","searchable":false,"filterable":true,"sortable":true,"weight":2}},
 		{"name":"day","type":"date","format":"%d/%m/%Y","herbarium":{"searchable":false,"filterable":true,"sortable":true}},
 		{"name":"ok","type":"boolean","trueValues":["yes"],"falseValues":["no"],"herbarium":{"searchable":true,"filterable":false,"sortable":false}}]},
-	"herbarium":{"access":"key","order":{"field":"day","order":"desc"},` + oneField + `,"source":"public","parquet":true,"keep":13,"keep_for":"90d","expected":"monthly",
+	"herbarium":{"access":"key","order":{"field":"day","order":"desc"},"words":"exact",` + oneField + `,"source":"public","parquet":true,"keep":13,"keep_for":"90d","expected":"monthly",
 		"charts":[{"by":["day:month","no"],"measure":"mean:no"},{"measure":"count"}],"include":{"s":["p",""],"t":["q"]},"exclude":{"s":["Total",""]},
 		"expectations":[{"query":"","total":0},{"query":"no=1","min":1,"max":2,"first":{"no":"1"}}]}}]}`
 

@@ -60,7 +60,7 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 	if r.Zone != nil && !r.AnyZone && o.ignoresZone(r.By) {
 		return query.Aggregate{}, r.ErrUnusedZone()
 	}
-	if _, err := o.placesOf(&r.Request.Area); err != nil {
+	if err := o.check(r.Request); err != nil {
 		return query.Aggregate{}, err
 	}
 	found := o.findAll(r.Request)

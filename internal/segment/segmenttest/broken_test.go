@@ -219,6 +219,19 @@ func faults() map[string]broken {
 			c.Words = slices.Clone(c.Words)
 			slices.Reverse(c.Words)
 		}),
+		"other forms ignored": eachClause(func(c *query.Clause) { c.Forms = nil }),
+		"other forms of exact words": eachClause(func(c *query.Clause) {
+			if c.Exact {
+				c.Forms = text.Forms(c.Words[0])
+			}
+		}),
+		"other forms ignored in match": eachMatch(func(o *query.Operand) {
+			clauses := slices.Clone(o.Search.Clauses)
+			for i := range clauses {
+				clauses[i].Forms = nil
+			}
+			o.Search = &query.Search{Clauses: clauses}
+		}),
 		"search ignored":  withRequest(func(r *query.Request) { r.Search = nil }),
 		"filters ignored": withRequest(func(r *query.Request) { r.Conditions = nil }),
 		"or is and":       withRequest(func(r *query.Request) { r.Any = nil }),

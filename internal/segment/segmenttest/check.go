@@ -72,6 +72,9 @@ func agree(ctx context.Context, l query.Engine, o *Oracle, raw string) error {
 	if err != nil {
 		return err
 	}
+	if done, err := agreeOnWords(ctx, l, o, r); done || err != nil {
+		return err
+	}
 	all, err := stream(ctx, o, r, len(o.records))
 	if err != nil {
 		return err
@@ -102,6 +105,23 @@ func agree(ctx context.Context, l query.Engine, o *Oracle, raw string) error {
 		return err
 	}
 	return agreeOnTyped(r, types, got)
+}
+
+// agreeOnWords compares the words that an engine searches with those of the oracle. done is true if
+// both reject the request, because they are too many.
+func agreeOnWords(ctx context.Context, l query.Engine, o *Oracle, r *query.Request) (done bool, err error) {
+	want, wantErr := o.Words(r)
+	got, err := l.Words(r)
+	if wantErr == nil {
+		return false, errors.Join(err, compare(want, got))
+	}
+	_, listErr := l.List(ctx, r)
+	for _, err := range []error{err, listErr} {
+		if herb.MessageOf(err) != herb.MessageOf(wantErr) {
+			return false, fmt.Errorf("error %w; want %w", err, wantErr)
+		}
+	}
+	return true, nil
 }
 
 // agreeOn compares the result of an engine with that of the oracle. Both may reject a request that

@@ -70,7 +70,7 @@ func (g *generator) part(s string) string {
 //
 // Rule: docs/api.md, "Count values".
 func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets, error) {
-	if _, err := o.placesOf(&r.Request.Area); err != nil {
+	if err := o.check(r.Request); err != nil {
 		return query.Facets{}, err
 	}
 	all := o.findAll(r.Request)

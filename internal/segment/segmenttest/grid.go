@@ -73,7 +73,7 @@ func countingParams(listing string) url.Values {
 //
 // Rule: docs/api.md, "Count records in a grid".
 func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, error) {
-	if _, err := o.placesOf(&r.Request.Area); err != nil {
+	if err := o.check(r.Request); err != nil {
 		return query.Grid{}, err
 	}
 	if r.OfPositions() {

@@ -26,7 +26,7 @@ func TestMarker(t *testing.T) {
 			raw := g.query(fields, records)
 			req, err := query.Parse(raw, fields)
 			must.NoError(t, err)
-			marker := req.NewMarker(nil)
+			marker := req.NewMarker()
 			for _, rec := range records {
 				for i := range fields {
 					marks += checkMarks(t, raw, marker, &marked{fields[i], rec[i], req, i})

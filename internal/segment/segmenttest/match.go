@@ -188,8 +188,13 @@ func occurrences(fields [][]string, c query.Clause) int {
 	return n
 }
 
-// Rule: docs/api.md, "Search".
+// Rule: docs/api.md, "Other forms of words".
 func beginsWith(words []string, c query.Clause) bool {
+	return beginsWithWords(words, c) || slices.Contains(c.Forms, words[0])
+}
+
+// Rule: docs/api.md, "Search".
+func beginsWithWords(words []string, c query.Clause) bool {
 	if len(words) < len(c.Words) {
 		return false
 	}

@@ -87,7 +87,7 @@ func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
 
 // List implements query.Engine.
 func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
-	if _, err := o.placesOf(&r.Area); err != nil {
+	if err := o.check(r); err != nil {
 		return query.Page{}, err
 	}
 	records, total := o.Find(r)
@@ -98,9 +98,20 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	return page, nil
 }
 
+// check returns an error if the request cannot be answered.
+//
+// Rule: docs/api.md, "Limits".
+func (o *Oracle) check(r *query.Request) error {
+	if _, err := r.Words(o.occurs); err != nil {
+		return err
+	}
+	_, err := o.placesOf(&r.Area)
+	return err
+}
+
 // Stream implements query.Engine.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	if _, err := o.placesOf(&r.Area); err != nil {
+	if err := o.check(r); err != nil {
 		return query.Stream{}, err
 	}
 	all := o.findAll(r)
@@ -167,13 +178,46 @@ func (o *Oracle) scores(s *query.Search) []float64 {
 				matching++
 			}
 		}
+		bonus := 0. // for the word as written
+		if slices.ContainsFunc(c.Forms, o.occurs) {
+			bonus = idf(len(o.records), matching) * (k1 + 1)
+		}
+		asWritten := c
+		asWritten.Forms = nil
 		for n := range o.records {
-			if times := o.times(n, c); times > 0 {
-				scores[n] += bm25(len(o.records), matching, times, o.count(o.words[n]), o.average)
+			length := o.count(o.words[n])
+			if times := o.times(n, asWritten); times > 0 {
+				scores[n] += bm25(len(o.records), matching, times, length, o.average) + bonus
+			} else if times := o.times(n, c); times > 0 {
+				scores[n] += bm25(len(o.records), matching, times, length, o.average)
 			}
 		}
 	}
 	return scores
+}
+
+// occurs reports whether a word occurs in any searchable field of any record.
+//
+// Rule: docs/api.md, "Other forms of words".
+func (o *Oracle) occurs(word string) bool {
+	return slices.ContainsFunc(o.words, func(fields [][]string) bool {
+		return slices.ContainsFunc(fields, func(words []string) bool { return slices.Contains(words, word) })
+	})
+}
+
+// Words implements query.Engine.
+//
+// Rule: docs/api.md, "Other forms of words".
+func (o *Oracle) Words(r *query.Request) (query.Words, error) {
+	return r.Words(o.occurs)
+}
+
+// k1 and b are the parameters of BM25.
+const k1, b = 1.2, 0.75
+
+// Rule: docs/api.md, "Relevance".
+func idf(records, matching int) float64 {
+	return math.Log(1 + (float64(records-matching)+0.5)/(float64(matching)+0.5))
 }
 
 // bm25 returns the score of a clause in a record. Products are rounded before they are added or
@@ -181,13 +225,11 @@ func (o *Oracle) scores(s *query.Search) []float64 {
 //
 // Rule: docs/api.md, "Relevance".
 func bm25(records, matching, times, length int, average float64) float64 {
-	const k1, b = 1.2, 0.75
 	f := float64(times)
-	idf := math.Log(1 + (float64(records-matching)+0.5)/(float64(matching)+0.5))
 	weighted := float64(b * float64(length))
 	norm := float64(k1 * (1 - b + weighted/average))
 	occurring := float64(f * (k1 + 1))
-	return idf * (occurring / (f + norm))
+	return float64(idf(records, matching) * (occurring / (f + norm)))
 }
 
 // times returns the weighted number of occurrences of a clause in a record.

@@ -63,7 +63,8 @@ func pick[T any](g *generator, choices []T) T { return choices[g.IntN(len(choice
 // vocabulary is the words of texts and searches. Each resembles another with which it must, or must
 // not, be confused.
 var vocabulary = []string{
-	"rose", "Rose", "ROSES", "rosé", "rosemary", "rosemary's", "fern", "Ferns", "a", "b", "ab",
+	"rose", "Rose", "ROSES", "rosé", "rosemary", "rosemary's", "fern", "Ferns", "Rosen", "l’élève", "élèves", "eleve",
+	"a", "b", "ab",
 	"Ångström", "angstrom", "A\u030angstro\u0308m", "Straße", "STRASSE", "strasse", "İstanbul", "ISTANBUL", "ısırgan",
 	"Çelik", "naïve", "nai\u0308ve", "Øre", "Łódź", "ΣΊΣΥΦΟΣ", "σίσυφος", "ёлка", "елка",
 	"植物園", "植物", "園", "バラ", "ﾊﾞﾗ", "ハラ", "か\u3099", "が", "か", "हिन्दी", "ไทย", "한국어", "שלום", `צה"ל`,

@@ -62,6 +62,9 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	if g.chance(45) {
 		add(query.ParamSearch, g.search(searchable, records))
 	}
+	if g.chance(10) {
+		add(query.ParamWords, query.WordsExact)
+	}
 	sort := ""
 	if len(sortable) > 0 && g.chance(60) {
 		sort = g.sort(fields, sortable)

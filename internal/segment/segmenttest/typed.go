@@ -70,7 +70,7 @@ func checkTypedAggregate(ctx context.Context, l query.Engine, raw string, fields
 	if err != nil {
 		return err
 	}
-	encoded, err := json.Marshal(query.NewTypedAggregate(r, found, types))
+	encoded, err := json.Marshal(query.NewTypedAggregate(r, found, nil, types))
 	if err != nil {
 		return err
 	}

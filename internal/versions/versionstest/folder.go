@@ -106,6 +106,8 @@ func (StaticMutable) Facets(context.Context, *query.FacetRequest) (query.Facets,
 	return query.Facets{Total: 1}, nil
 }
 
+func (StaticMutable) Words(*query.Request) (query.Words, error) { return nil, nil }
+
 func (StaticMutable) Types() ([]typed.Column, error) { return typed.Texts(1), nil }
 
 func (StaticMutable) Grid(context.Context, *query.GridRequest) (query.Grid, error) {

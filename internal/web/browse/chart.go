@@ -48,7 +48,7 @@ func (p *rowsPages) chart(w *httpapi.Page, r *http.Request, v datasetView) error
 		return p.RequestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
 	}
 	var page rowsPage
-	req, rejected, err := page.parse(s, parseErr, v.Order)
+	req, rejected, err := page.parse(s, parseErr, v)
 	if err != nil {
 		return err
 	}

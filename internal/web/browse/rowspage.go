@@ -80,7 +80,7 @@ func (p *rowsPages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, p
 	if err != nil {
 		return err
 	}
-	req, rejected, err := page.parse(s, parseErr, v.Order)
+	req, rejected, err := page.parse(s, parseErr, v)
 	if err != nil {
 		return err
 	}
@@ -134,22 +134,31 @@ func (p *rowsPages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, p
 }
 
 // parse parses the listing of a state. If the listing is rejected, the page shows the rows without
-// the invalid parameters.
-func (page *rowsPage) parse(s state.State, parseErr error, order herb.Order) (req *query.Request, rejected, err error) {
+// the invalid parameters, or if its words have too many other forms, without these.
+func (page *rowsPage) parse(s state.State, parseErr error, v datasetView) (req *query.Request, rejected, err error) {
 	page.State = &s
-	req, err = s.Request(order)
+	req, err = s.Request(v.Order)
 	if err == nil {
 		err = parseErr
+	}
+	tooManyWords := false
+	if err == nil {
+		_, err = v.View.Words(req)
+		tooManyWords = herb.CodeOf(err) == herb.CodeInvalid
 	}
 	if herb.CodeOf(err) != herb.CodeInvalid {
 		return req, nil, err
 	}
 	rejected = err
-	s.Listing, page.Invalid = s.ValidListing()
+	if tooManyWords {
+		s.Listing = s.Listing.WithValue(query.ParamWords, query.WordsExact)
+	} else {
+		s.Listing, page.Invalid = s.ValidListing()
+	}
 	if page.Invalid == nil {
 		page.Invalid = []state.InvalidParam{{Message: herb.MessageOf(rejected)}}
 	}
-	req, err = s.Request(order)
+	req, err = s.Request(v.Order)
 	return req, rejected, err
 }
 

@@ -14,12 +14,13 @@ func (p *Site) Tag(parts ...string) string {
 }
 
 // TagOfQuery returns a raw query string as a part of an entity tag: with the time if its filters
-// may move with it.
+// may move with it, and with the rules of other forms if its words have some.
 func TagOfQuery(raw string) string {
-	if !query.Split(raw).MayMove() {
-		return raw
+	s, tag := query.Split(raw), raw
+	if s.MayMove() {
+		tag += " " + time.Now().UTC().Truncate(query.MovingInterval).String()
 	}
-	return raw + " " + time.Now().UTC().Truncate(query.MovingInterval).String()
+	return tag + s.FormsKey()
 }
 
 // fileRepresentation is incremented when a release changes the bytes of pictures or documents about

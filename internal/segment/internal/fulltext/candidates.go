@@ -91,7 +91,7 @@ func (s *Scorer) candidates(set *bitmap.Set, n int) []recordFrequency {
 
 // scoreOf returns the score of a record with a frequency of the only clause.
 func (s *Scorer) scoreOf(record uint32, frequency int) float64 {
-	return text.Score(s.idf[0], frequency, int(s.index.lengths.At(int(record))), s.average)
+	return text.Score(s.idf[0], frequency, int(s.index.lengths.At(int(record))), s.average) + s.bonus[0]
 }
 
 // countFrequencies returns, by frequency, the number of counts that are at least as high.

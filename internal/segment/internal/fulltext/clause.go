@@ -17,6 +17,10 @@ type Clause struct {
 	postings *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
 	number   int            // its number in the table
 	pattern  *pattern
+	forms    []*Clause // forms of the word, if several are searched: terms
+	exact    *Clause   // the one of forms that is the word itself; nil if it does not occur
+	isOther  bool      // a form of the word that is searched, instead of the word itself
+	docFreq  int       // of forms; 0 if it is not computed yet
 }
 
 // Clause converts a clause of a search to a condition.
@@ -30,6 +34,11 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 	whole := &pattern{index: w, steps: st, fieldCopy: allCopies}
 	if within != nil {
 		whole.fieldCopy = within.firstCopy
+	}
+	if c.Forms != nil {
+		if forms := w.wordForms(st, c, within, name); forms != nil {
+			return forms
+		}
 	}
 	words := c.Words
 	if c.Prefix {
@@ -124,6 +133,9 @@ func (w *Index) prefix(st *guard.Steps, from, to int, within *searchField, name 
 
 // DocFreq returns the number of records that contain the clause.
 func (c *Clause) DocFreq(st *guard.Steps) int {
+	if c.forms != nil {
+		return c.formsDocFreq(st)
+	}
 	if computed, ok := c.Condition.(interface {
 		evaluate(st *guard.Steps) *bitmap.Set
 	}); ok {

@@ -31,8 +31,11 @@
 // candidates are the records with both words, {0}. The scanMatcher examines them: the bytes 2 1
 // occur once in the words of record 0, after a word boundary. So the result is {0}.
 //
-// Its score is that of BM25 with the frequency 1 and the length 4. A ScoreOrder counts the
-// records by rounded score, finds the level of the page, and orders only that level by exact score.
-// In a search for one word, candidates first selects the few records that can be on the first
-// pages.
+// search=elms is a word with other forms, of which elm occurs. If elms occurred as well, the clause
+// would be the union of both, and records with elms itself would come first; see Clause.bonus.
+//
+// The score of the phrase is that of BM25 with the frequency 1 and the length 4. A ScoreOrder
+// counts the records by rounded score, finds the level of the page, and orders only that level by
+// exact score. In a search for one word, candidates first selects the few records that can be on
+// the first pages.
 package fulltext

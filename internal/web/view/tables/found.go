@@ -25,7 +25,7 @@ func (r FoundRow) Equal(o FoundRow) bool {
 // NewFoundRow returns how a row is shown among the results of a search.
 func NewFoundRow(d *columns.Dataset, search *query.Search, row herb.Record) FoundRow {
 	const visible, width = 90, 600 // characters, and about their width in pixels
-	h, naming := highlighter{query.NewMarker(d.Fields, search, nil, nil)}, d.Titles
+	h, naming := highlighter{query.NewMarker(d.Fields, search, nil)}, d.Titles
 	r := FoundRow{Title: Title(d, row)}
 	if pieces := h.pieces(naming, r.Title); pieces != nil {
 		r.Pieces = pieces

@@ -23,7 +23,7 @@ type Piece struct {
 type highlighter struct{ *query.Marker }
 
 func newHighlighter(s *state.State, req *query.Request) highlighter {
-	return highlighter{query.NewMarker(s.Fields, req.Search, req.Conditions, nil)}
+	return highlighter{query.NewMarker(s.Fields, req.Search, req.Conditions)}
 }
 
 // matches reports whether a value of a field has a mark.

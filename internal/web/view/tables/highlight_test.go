@@ -10,7 +10,7 @@ import (
 )
 
 // noMarks returns a highlighter that marks nothing.
-func noMarks() highlighter { return highlighter{query.NewMarker(nil, nil, nil, nil)} }
+func noMarks() highlighter { return highlighter{query.NewMarker(nil, nil, nil)} }
 
 // mark returns the text of a cell of 180 pixels with the matches of a request in brackets.
 func mark(t *testing.T, params, value string) string {
@@ -21,7 +21,7 @@ func mark(t *testing.T, params, value string) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	h := highlighter{req.NewMarker(nil)}
+	h := highlighter{req.NewMarker()}
 	for _, p := range h.pieces(0, h.excerpt(0, value, 180)) {
 		if p.Mark {
 			b.WriteString("[" + p.Text + "]")
@@ -38,7 +38,9 @@ func TestHighlighter(t *testing.T) {
 		return query.Params{{Name: query.ParamSearch, Value: words}}.Encode()
 	}
 	for _, tt := range []struct{ params, value, want string }{
-		{search("rose"), "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and roses"},
+		{search("rose"), "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and [roses]"},
+		{search(`"rose"`), "A Rose, a ROSÉ and roses", "A [Rose], a [ROSÉ] and roses"},
+		{search("eleve"), "l’élève, d'élèves", "[l’élève], [d'élèves]"},
 		{search("ros*"), "A Rose and roses", "A [Rose] and [roses]"},
 		// punctuation does not separate the words of a phrase
 		{search(`"red rose"`), "red rose, red, rose", "[red rose], [red, rose]"},
@@ -92,7 +94,7 @@ func TestBringIntoView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := moveToFront(columns, bringIntoView(highlighter{req.NewMarker(nil)}, columns, tt.rows))
+		got := moveToFront(columns, bringIntoView(highlighter{req.NewMarker()}, columns, tt.rows))
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}

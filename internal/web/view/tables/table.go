@@ -148,7 +148,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 	if len(s.Columns) == 0 && h.HasWords() && len(shown) > 0 {
 		moved := s.Moved
 		if moved == nil {
-			words := highlighter{query.NewMarker(s.Fields, req.Search, nil, nil)}
+			words := highlighter{query.NewMarker(s.Fields, req.Search, nil)}
 			moved = bringIntoView(words, shown, rows)
 		}
 		shown = moveToFront(shown, moved)
