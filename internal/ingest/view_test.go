@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/value"
+	"herbarium/internal/must"
 )
 
 func TestNarrowed(t *testing.T) {
@@ -125,6 +126,20 @@ func TestNarrowed(t *testing.T) {
 				t.Errorf("got types %s, want %s", got, tt.types)
 			}
 		})
+	}
+}
+
+// TestExactWords checks that the setting applies to the fields that are searched.
+func TestExactWords(t *testing.T) {
+	t.Parallel()
+	source := ingest.Source{ExactWords: true, Fields: []ingest.FieldSetting{{Name: "id", Searchable: new(false)},
+		{Name: "name"}}}
+	source.Path = writeFile(t, t.TempDir(), "a.csv", "id,name\n1,a\n")
+	table, err := ingest.Inspect(t.Context(), source, ingest.Options{})
+	must.NoError(t, err)
+	defer table.Close()
+	if f := table.Dataset.Fields; f[0].ExactWords || !f[1].ExactWords {
+		t.Errorf("%+v", f)
 	}
 }
 
