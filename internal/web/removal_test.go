@@ -32,12 +32,12 @@ func TestVersions_remove(t *testing.T) {
 		status     int
 		contains   string
 	}{
-		{"another name", "/remove", url.Values{"live": {"v1"}, "name": {"stock"}}, sellsKey, 400,
+		{"another name", "/remove", url.Values{"live": {"v1"}, "name": {"stock"}}, sellsKey, 409,
 			"enter nursery/stock"},
-		{"no name", "/remove", url.Values{"live": {"v1"}}, sellsKey, 400, "enter nursery/stock"},
+		{"no name", "/remove", url.Values{"live": {"v1"}}, sellsKey, 409, "enter nursery/stock"},
 		{"no version", "/remove", url.Values{"name": {"nursery/stock"}}, sellsKey, 400, "names no version"},
 		{"another key", "/remove", named, otherKey, 403, "lacks the scope"},
-		{"no confirmation", "/withdraw", url.Values{"version": {"v0"}}, sellsKey, 400, "select the checkbox"},
+		{"no confirmation", "/withdraw", url.Values{"version": {"v0"}}, sellsKey, 409, "select the checkbox"},
 		{"no version to withdraw", "/withdraw", url.Values{"confirm": {"1"}}, sellsKey, 400, "names no version"},
 		{"another key withdraws", "/withdraw", withdrawn, otherKey, 403, "lacks the scope"},
 		{"another key edits", "/settings", url.Values{}, otherKey, 403, "lacks the scope"},

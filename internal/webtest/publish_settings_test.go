@@ -31,6 +31,10 @@ func TestPublishing_settings(t *testing.T) {
 			b.change(func() { b.setValue("#title", "Our stock") })
 			b.change(func() { b.setValue("#expected", "monthly") })
 			b.change(func() { b.setValue("#access", "key") })
+			if got := b.Text(".differences"); !strings.Contains(got, "edited: title, next edition") ||
+				!strings.Contains(got, "access is key") {
+				t.Errorf("the changes are %q", got)
+			}
 			if b.Count("[name=consent]") > 0 {
 				b.Click("[name=consent]")
 			}

@@ -161,7 +161,7 @@ type Column struct {
 	Title         string
 	Type          herb.Type
 	Evidence      string // why it has this type, without the type
-	Format        string // in which its dates are written; empty: they have none, or several
+	Format        string // in which its dates are written; empty: ISO 8601, or none
 	Edit          ColumnEdit
 	Added         bool        // the live version has no such field
 	Almost        herb.Type   // that nearly all values have; empty: none

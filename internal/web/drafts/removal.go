@@ -20,8 +20,8 @@ func (p *Pages) withdraw(w *httpapi.Page, r *http.Request) error {
 	case !versionName.MatchString(version):
 		return herb.Invalidf("the form names no version; open the versions of the dataset and submit it again")
 	case r.PostForm.Get("confirm") == "":
-		return herb.Invalidf("nothing was withdrawn: select the checkbox, because a version that is withdrawn is gone " +
-			"for good")
+		return herb.Errorf(herb.CodeRejected, "nothing was withdrawn: select the checkbox, because a version that is "+
+			"withdrawn is gone for good")
 	}
 	if err := p.opts.Publisher.Withdraw(herb.WithActor(r.Context(), actor), ref, version); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (p *Pages) remove(w *httpapi.Page, r *http.Request) error {
 		return herb.Invalidf("the form names no version; open the versions of the dataset and submit it again")
 	}
 	if typed := strings.TrimSpace(r.PostForm.Get("name")); typed != ref.String() {
-		return herb.Invalidf("nothing was removed: enter %s, the name of the dataset, instead of %q", ref,
-			herb.Clip(typed, 60))
+		return herb.Errorf(herb.CodeRejected, "nothing was removed: enter %s, the name of the dataset, instead of %q",
+			ref, herb.Clip(typed, 60))
 	}
 	if err := p.opts.Publisher.Remove(herb.WithActor(r.Context(), actor), ref, live); err != nil {
 		return err

@@ -27,6 +27,17 @@ func (c reviewColumn) HasDates() bool {
 	return len(c.DateNotations) > 0 || isDate(cmp.Or(c.Edit.Type, c.Type)) || isDate(c.Almost)
 }
 
+// FormatHint says how the dates are written, as far as that is known.
+func (c reviewColumn) FormatHint() string {
+	switch {
+	case c.Format != "":
+		return c.Format
+	case isDate(c.Type):
+		return "ISO 8601"
+	}
+	return "such as %d.%m.%Y"
+}
+
 func isDate(t herb.Type) bool { return t == herb.TypeDate || t == herb.TypeDateTime }
 
 // dateFormat is a notation of dates that a review suggests.

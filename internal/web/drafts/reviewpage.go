@@ -204,7 +204,8 @@ func (page *reviewPage) Width() int {
 // NumberWidth returns the width of the column with the numbers of rows, in which rows that are not
 // records have labels.
 func (page *reviewPage) NumberWidth() int {
-	if slices.ContainsFunc(page.FileRows, func(r fileRow) bool { return r.Label != "" && r.Count == 0 }) {
+	hasLabel := func(r fileRow) bool { return r.Label != "" && r.Count == 0 }
+	if page.Unit != "" && slices.ContainsFunc(page.FileRows, hasLabel) {
 		return 196
 	}
 	return 130
