@@ -211,7 +211,7 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 	if i == 0 {
 		p.detected = r.Options()
 		if len(p.src.Tables) > 0 {
-			p.detected.Table, p.detected.TableNo = "", 0
+			p.detected.Table, p.detected.TableNo, p.detected.Joined = "", 0, false
 		}
 	}
 	if p.src.Parts() > 1 {
@@ -229,6 +229,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 	p.note(i, note)
 	o := p.src.Dialect
 	if len(p.src.Tables) > 0 {
+		o.Joined = len(p.src.Tables) > 1
 		o.Table, err = tableOf(f, format, p.src.Tables[i])
 		if err != nil {
 			return nil, err

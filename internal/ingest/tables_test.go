@@ -36,7 +36,10 @@ func TestInspect_tables(t *testing.T) {
 		{"a file of one table", "m.csv", "a,b\n1,2\n", []string{"jan", "feb"}, nil, "the file has one table"},
 	} {
 		src := ingest.Source{Path: writeFile(t, t.TempDir(), tt.file, tt.content), Tables: tt.tables}
-		got, _, err := read(t, src)
+		got, warnings, err := read(t, src)
+		if len(warnings) > 0 {
+			t.Errorf("%s: the warnings are %q", tt.name, warnings)
+		}
 		if tt.err == "" && (err != nil || !reflect.DeepEqual(got, tt.want)) {
 			t.Errorf("%s: %q, %v", tt.name, got, err)
 		}
