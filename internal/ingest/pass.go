@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"herbarium/internal/herb"
@@ -126,7 +127,7 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 			}
 		}
 	})
-	p.tables = make([]rows.Position, len(p.src.Files()))
+	p.tables = make([]rows.Position, p.src.Parts())
 	p.send = func() error {
 		batches <- p.batch
 		p.opts.Rows(p.count)
@@ -136,10 +137,12 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 	return p.eachFile(ctx, func(f *file.File, i int) error { return p.readRows(ctx, f, i) })
 }
 
-// eachFile opens each file, reads and hashes it. Errors name the file.
+// eachFile opens each part, which is a file or a table of the only one, reads and hashes it. Errors
+// name the part.
 func (p *pass) eachFile(ctx context.Context, read func(f *file.File, i int) error) error {
-	for i, path := range p.src.Files() {
-		if err := p.readFile(ctx, i, path, read); err != nil {
+	files := p.src.Files()
+	for i := range p.src.Parts() {
+		if err := p.readFile(ctx, i, files[min(i, len(files)-1)], read); err != nil {
 			return descriptor.Located(p.src.Name(i), err)
 		}
 	}
@@ -151,7 +154,10 @@ func (p *pass) readFile(ctx context.Context, i int, path string, read func(f *fi
 	if p.input != nil {
 		o.Name = p.src.DisplayName
 	}
-	if i == 0 {
+	switch {
+	case len(p.src.Tables) > 0:
+		o.Entry, _, _ = strings.Cut(p.src.Tables[i], "#")
+	case i == 0:
 		o.Entry = p.src.Entry
 	}
 	if p.opts.Progress != nil {
@@ -166,7 +172,9 @@ func (p *pass) readFile(ctx context.Context, i int, path string, read func(f *fi
 		return f.Cause(err)
 	}
 	sum, err := f.Sum()
-	p.sums = append(p.sums, sum[:]...)
+	if i == 0 || len(p.src.Tables) == 0 { // the other tables are in the same file
+		p.sums = append(p.sums, sum[:]...)
+	}
 	p.before += f.Size()
 	return err
 }
@@ -202,8 +210,11 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 	p.addLayout(r.Layout(), i)
 	if i == 0 {
 		p.detected = r.Options()
+		if len(p.src.Tables) > 0 {
+			p.detected.Table, p.detected.TableNo, p.detected.Joined = "", 0, false
+		}
 	}
-	if len(p.src.MoreFiles) > 0 {
+	if p.src.Parts() > 1 {
 		p.detected.CommentRows = p.src.Dialect.CommentRows // the other parts have other rows
 	}
 	return p.send()
@@ -217,6 +228,13 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 	}
 	p.note(i, note)
 	o := p.src.Dialect
+	if len(p.src.Tables) > 0 {
+		o.Joined = len(p.src.Tables) > 1
+		o.Table, err = tableOf(f, format, p.src.Tables[i])
+		if err != nil {
+			return nil, err
+		}
+	}
 	if i > 0 {
 		if p.format.Name != format.Name {
 			return nil, herb.Invalidf("the file is %s while %s is %s; all parts must have the same format", format.Name,
@@ -245,11 +263,25 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 	return rows.Limit(r, budget), nil
 }
 
+// tableOf returns the table within its file, or within the file of an archive, that a name of
+// Source.Tables selects; empty if the latter has one table.
+func tableOf(f *file.File, format rows.Format, name string) (string, error) {
+	table := name
+	if f.InArchive() {
+		_, table, _ = strings.Cut(name, "#")
+	}
+	if table != "" && format.Tables == nil {
+		return "", herb.Invalidf("the file has one table, and innerpath of the settings names several; remove innerpath, " +
+			"or send a file with these tables")
+	}
+	return table, nil
+}
+
 func (p *pass) note(i int, s string) {
 	if s == "" {
 		return
 	}
-	if len(p.src.MoreFiles) > 0 {
+	if p.src.Parts() > 1 {
 		s = p.src.Name(i) + ": " + s
 	}
 	p.notes = append(p.notes, s)
@@ -257,7 +289,7 @@ func (p *pass) note(i int, s string) {
 
 // addLayout adds which rows of a file are not records.
 func (p *pass) addLayout(l herb.Layout, i int) {
-	if len(p.src.MoreFiles) > 0 {
+	if p.src.Parts() > 1 {
 		for k := range l.Rows {
 			l.Rows[k].File = p.src.Name(i)
 		}

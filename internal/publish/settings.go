@@ -88,6 +88,9 @@ func Apply(src ingest.Source, settings herb.Settings, prefix string) (ingest.Sou
 	if err != nil {
 		return src, err
 	}
+	if entry+table != "" { // the publisher has chosen one
+		src.Tables = nil
+	}
 	src.Entry = cmp.Or(entry, src.Entry)
 	if file, inner, _ := strings.Cut(table, "#"); src.Entry != "" && file != "" { // of an archive
 		src.Entry, table = file, inner

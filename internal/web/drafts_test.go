@@ -31,6 +31,8 @@ type fakeDrafts struct {
 	discarded []string
 	rollbacks []string
 	labels    []string
+	removals  []string
+	restored  []review.Draft
 	fetched   []string
 	err       error // of Edit, Publish and Rollback
 }
@@ -80,6 +82,23 @@ func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version s
 	return version, nil
 }
 
+func (f *fakeDrafts) Withdraw(ctx context.Context, ref herb.Ref, version string) error {
+	f.removals = append(f.removals, strings.Join([]string{ref.String(), version, herb.ActorOf(ctx).ID}, " "))
+	return f.err
+}
+
+func (f *fakeDrafts) Remove(ctx context.Context, ref herb.Ref, live string) error {
+	f.removals = append(f.removals, strings.Join([]string{ref.String(), "all", live, herb.ActorOf(ctx).ID}, " "))
+	return f.err
+}
+
+func (f *fakeDrafts) Restore(_ context.Context, ref herb.Ref, edits review.Edits,
+	actor herb.Actor) (review.Draft, error) {
+	d := review.Draft{ID: draftID, Ref: ref, Owner: actor.ID, Edits: edits}
+	f.restored = append(f.restored, d)
+	return d, f.err
+}
+
 func (f *fakeDrafts) Label(ctx context.Context, ref herb.Ref, version, label string) (string, error) {
 	return f.changeLabels(ctx, "add", ref, version, label)
 }
@@ -103,6 +122,10 @@ func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *receive.File,
 
 func (f *fakeDrafts) Split(context.Context, string, []review.TablePart, herb.Actor) ([]review.Draft, error) {
 	return nil, herb.Invalidf("there are no tables")
+}
+
+func (f *fakeDrafts) Archive(context.Context, []string, io.Writer) ([]string, error) {
+	return nil, herb.Invalidf("there are no files")
 }
 
 func (f *fakeDrafts) Drafts(context.Context, string) (all []review.Draft, err error) {
@@ -181,7 +204,9 @@ func newPublishingSite(t testing.TB) *publishingSite {
 		l.Put(d, records)
 		older := d
 		older.Report, older.Access = &herb.Report{Format: "older csv"}, herb.AccessKey // visitors do not see its report
-		l.Histories[d.Ref] = []versions.Version{{Dataset: l.View(d.Ref).Dataset, Live: true}}
+		kept := l.View(d.Ref).Dataset
+		kept.Settings = &herb.Settings{Kept: &herb.Kept{Name: "stock.csv"}}
+		l.Histories[d.Ref] = []versions.Version{{Dataset: kept, Live: true}}
 		keep(l, older, "v0", records[:5])
 	})
 	return &publishingSite{s, f}

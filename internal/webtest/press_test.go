@@ -151,6 +151,12 @@ func (b *tab) setValue(selector, value string) {
 	})()`, selector, value))
 }
 
+// inputValue returns the value of an input.
+func (b *tab) inputValue(selector string) string {
+	b.Helper()
+	return eval[string](b, fmt.Sprintf(`document.querySelector(%q).value`, selector))
+}
+
 // live waits for the page of a dataset after a publish.
 func (b *tab) live(ref string) {
 	b.Helper()

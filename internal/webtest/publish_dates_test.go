@@ -45,6 +45,12 @@ func TestPublishing_dates(t *testing.T) {
 				b.Click(b.Pick("th:nth-child(4) .remedies button",
 					"Accept both 01.07.2025 and 2025-07-02"))
 			})
+			b.change(func() { b.setValue("#format-1", "%d/%m/%x") }) // what was entered stays, with the reason
+			if got := b.Text("#error-1"); !strings.Contains(got, "unsupported directive") ||
+				b.inputValue("#format-1") != "%d/%m/%x" {
+				t.Errorf("the error is %q, the notation %q", got, b.inputValue("#format-1"))
+			}
+			b.change(func() { b.setValue("#format-1", "%m/%d/%Y") })
 			b.Click(".publish-foot .primary")
 			b.live(ref)
 			if l := get(t, b.url+"/api/v1/"+ref+"/data?seen=2022-02-03&sold=2025-07-01"); l.Meta.Total != 1 ||

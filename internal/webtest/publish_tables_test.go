@@ -83,3 +83,63 @@ func TestPublishing_tables(t *testing.T) {
 		})
 	}
 }
+
+// TestPublishing_joined makes sheets of a workbook one dataset, and files that are sent together.
+func TestPublishing_joined(t *testing.T) {
+	t.Parallel()
+	for _, script := range scriptModes() {
+		t.Run(fmt.Sprintf("script=%v", script), func(t *testing.T) {
+			t.Parallel()
+			name := fmt.Sprintf("sales-%v", script)
+			b := open(t, newPress(t, nil), tabOptions{NoScript: !script, Fails: []int{400, 401}})
+			b.enterKey()
+			b.chooseFiles("nursery/"+name, file(t, "book.xlsx", workbook(t, "January", "day,sold;2024-01-31,2",
+				"February", "day,sold;2024-02-01,3;2024-02-02,4", "Notes", "a,b;1,2;3,4")))
+			b.send()
+			b.Click(b.Pick("button", "Select all"))
+			b.Until(`document.readyState === "complete" && document.querySelectorAll(".tables [type=checkbox]:checked").length === 3`)
+			b.Click(b.Pick("button", "Review them as one dataset"))
+			b.Until(`document.readyState === "complete" && document.querySelector(".settings .notice")`)
+			if got := b.Text(".settings .notice"); !strings.Contains(got, "#Notes: ") ||
+				!strings.Contains(got, "all parts must have the same columns") {
+				t.Errorf("the reason is %q", got)
+			}
+			b.Click(".tables li:nth-child(3) [type=checkbox]")
+			b.Click(b.Pick("button", "Review them as one dataset"))
+			b.Until(`document.readyState === "complete" && document.querySelector(".file tbody")`)
+			b.reviewed()
+			if got := b.Text(".warnings"); !strings.Contains(got, `the table "Notes" is not part of the dataset`) {
+				t.Errorf("the notes are %q", got)
+			}
+			b.Click(".publish-foot .primary")
+			b.live("nursery/" + name)
+			if l := get(t, b.url+"/api/v1/nursery/"+name+"/data?sort=day"); l.Meta.Total != 3 ||
+				l.Data[0]["day"] != "2024-01-31" {
+				t.Errorf("the sheets are %+v", l)
+			}
+
+			b.Visit("/publish")
+			b.chooseFiles("nursery/", file(t, name+"-b.csv", "day,sold\n2024-02-01,3\n"),
+				file(t, name+"-a.csv", "day,sold\n2024-01-31,2\n"))
+			b.Click("#send .primary")
+			b.Until(`location.pathname === "/publish-all" && document.readyState === "complete" && !document.querySelector("[data-refresh]")`)
+			b.Click(".join summary")
+			b.Click(b.Pick("button", "Review them as one dataset"))
+			b.Until(`document.readyState === "complete" && document.querySelector(".notice")`)
+			if got := b.Text(".notice"); !strings.Contains(got, "nter the name of the dataset") ||
+				b.Count(".waiting [type=checkbox]:checked") != 2 {
+				t.Errorf("the reason is %q", got)
+			}
+			b.Fill("#as", name+" files")
+			b.Click(b.Pick("button", "Review them as one dataset"))
+			b.Until(`document.readyState === "complete" && document.querySelector(".file tbody")`)
+			b.reviewed()
+			b.Click(".publish-foot .primary")
+			b.live("nursery/" + name + "-files")
+			if l := get(t, b.url+"/api/v1/nursery/"+name+"-files/data"); l.Meta.Total != 2 ||
+				l.Data[0]["day"] != "2024-01-31" {
+				t.Errorf("the files are %+v", l)
+			}
+		})
+	}
+}

@@ -547,8 +547,24 @@ func TestPublishing_phone(t *testing.T) {
 	check("live")
 	b.Visit("/datasets/" + ref + "/versions")
 	b.settled()
-	b.Click(".rollback summary")
+	eval[bool](b, `(document.querySelectorAll(".rollback").forEach((d) => (d.open = true)), true)`)
 	check("versions")
+	b.Click(b.Pick("button", "Change the settings"))
+	b.reviewed()
+	b.change(func() { b.setValue("#type-1", "date") })
+	b.change(func() { b.setValue("#format-1", "%d") })
+	check("settings")
+	b.Visit("/publish")
+	b.chooseFiles("nursery/phone-book", file(t, "book.xlsx", workbook(t, "January", "day,sold;2024-01-31,2",
+		"February", "day,sold;2024-02-01,3")))
+	b.send()
+	check("tables")
+	b.Click(b.Pick("button", "Select all"))
+	b.Until(`document.readyState === "complete" && document.querySelectorAll(".tables [type=checkbox]:checked").length === 2`)
+	b.Click(b.Pick("button", "Review them as one dataset"))
+	b.Until(`document.readyState === "complete" && document.querySelector(".file tbody")`)
+	b.reviewed()
+	check("joined")
 }
 
 // TestPublishing_sameNames gives a column the name of another one. The error stands at that column,

@@ -216,14 +216,41 @@ func (p *packageReader) readHeader(root node) {
 	p.members = root.without("resources")
 }
 
+// innerPath binds the file of an archive, or the tables of a file that are one dataset.
+func innerPath(s *Source) custom {
+	return custom{func(n node) {
+		list, isList := n.value.([]any)
+		if !isList {
+			n.assign(&s.Entry)
+			return
+		}
+		s.Tables = n.texts()
+		seen := map[string]bool{}
+		for _, table := range s.Tables {
+			if table == "" || seen[table] {
+				n.fail("names the table %q twice, or a table without a name", rows.Clip(table))
+			}
+			seen[table] = true
+		}
+		if len(list) == 0 || len(list) > MaxTables {
+			n.fail("lists %d tables; list 1 to %d", len(list), MaxTables)
+		}
+	}, func() any {
+		if len(s.Tables) > 0 {
+			return s.Tables
+		}
+		return s.Entry
+	}}
+}
+
 func (p *packageReader) resource(n node, position int) (s Source) {
 	s, p.inlined = Source{Root: p.root, Base: p.base}, object{}
 	if !n.isObject() {
 		return s
 	}
 	name := ""
-	notes := n.bind([]binding{{"name", &name}, {"innerpath", &s.Entry}}, "path", "url", "data", "title", "description",
-		"format", "mediatype", "encoding",
+	notes := n.bind([]binding{{"name", &name}, {"innerpath", innerPath(&s)}}, "path", "url", "data", "title",
+		"description", "format", "mediatype", "encoding",
 		"compression", "type", "profile", "schema", "dialect", "layout", Own)
 	s.Notes = slices.Concat(p.notes, notes)
 	n.checkAnnotations()
@@ -308,6 +335,9 @@ func (p *packageReader) readLocation(s *Source, n node) {
 	if len(written) == 0 || written[0] == "" {
 		n.fail("has no path; set it to the file, relative to the descriptor%s", n.misspelled("path"))
 		return
+	}
+	if len(written) > 1 && len(s.Tables) > 0 {
+		n.member("innerpath").fail("lists tables of a file, and path lists files; list one of them")
 	}
 	for _, item := range path.items() {
 		p.localPath(item)

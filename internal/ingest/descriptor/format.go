@@ -18,6 +18,10 @@ func (p *packageReader) format(s *Source, n node, path string) string {
 	checkCompression(n, compression, path)
 	known := strings.Join(FormatNames(p.formats), ", ")
 	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}
+	for _, inner := range append([]string{s.Entry}, s.Tables...) {
+		inner, _, _ = strings.Cut(inner, "#")
+		candidates = append(candidates, strings.TrimPrefix(filepath.Ext(inner), "."))
+	}
 	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" ||
 		n.member("schema").value != nil
 	if formatName(declared) == "topojson" { // the extension is that of JSON, but shapes refer to each other

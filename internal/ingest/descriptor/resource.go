@@ -62,7 +62,7 @@ func (r Resource) members() members {
 	}
 	return members{
 		{"name", r.Name}, {"type", "table"}, {"title", r.Title}, {"description", s.Description},
-		{"path", path}, {"innerpath", s.Entry}, {"data", r.Data}, {"format", r.Format},
+		{"path", path}, {"innerpath", innerPath(&s).write()}, {"data", r.Data}, {"format", r.Format},
 		{"encoding", s.Dialect.Encoding},
 		{"dialect", written(dialectMembers(&s.Dialect, s.Format))}, {"schema", r.schema()}, {Own, settings(s)},
 	}.withValues()

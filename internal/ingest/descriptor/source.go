@@ -41,6 +41,9 @@ type Source struct {
 	Format      string         // name of a format; empty if it is detected by extension and content
 	// with the same columns, whose rows follow; the JSON name is part of source hashes
 	MoreFiles []string `json:"Parts"`
+	// tables of the file, as FILE#TABLE names them, with the same columns, whose rows follow each
+	// other; empty: it has one, which Entry and Dialect.Table select
+	Tables []string `json:",omitempty"`
 	// records in the descriptor at Path, or a copy of standard input; nil to read Path
 	Input *io.SectionReader `json:"Inline"`
 	// the file, if other sources read it too; nil if this is the only one
@@ -123,8 +126,17 @@ func (f FieldSetting) Column() string { return cmp.Or(f.From, f.Name) }
 // Files returns the paths of the source.
 func (s Source) Files() []string { return append([]string{s.Path}, s.MoreFiles...) }
 
-// Name returns the name of a file of the source in messages.
+// MaxTables is the maximum number of tables of a file that are one dataset.
+const MaxTables = 100
+
+// Parts returns the number of files, or of tables of the file, whose rows follow each other.
+func (s Source) Parts() int { return max(len(s.Tables), 1+len(s.MoreFiles)) }
+
+// Name returns the name of a part of the source in messages.
 func (s Source) Name(i int) string {
+	if len(s.Tables) > 0 {
+		return cmp.Or(s.DisplayName, s.Path) + "#" + s.Tables[i]
+	}
 	if i > 0 {
 		return s.MoreFiles[i-1]
 	}

@@ -57,6 +57,9 @@ func (f *File) openArchive() error {
 	return nil
 }
 
+// InArchive reports whether the file that is read is in a zip archive.
+func (f *File) InArchive() bool { return f.entry != nil }
+
 // entryName returns the path of an entry. Some programs write backslashes.
 func entryName(e *zip.File) string { return strings.ReplaceAll(e.Name, `\`, "/") }
 

@@ -255,7 +255,7 @@ func (r *reader) readTable(prefix string, passed *passedMembers) (found bool) {
 
 // noteOutside adds a note about the members of the document that are not in the table.
 func (r *reader) noteOutside(paths []string) {
-	if len(paths) > 0 {
+	if len(paths) > 0 && !r.options.Joined {
 		r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not part of this dataset: %s",
 			r.options.Table, rows.JoinNames(paths)))
 	}

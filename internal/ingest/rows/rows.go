@@ -154,6 +154,7 @@ type File interface {
 // Options are settings that say how a file is written. The zero value means: detect everything.
 type Options struct {
 	Table    string   // sheet, database table or JSON array; empty: the only one, or the main one
+	Joined   bool     // other tables of the file are part of the dataset as well
 	TableNo  int      // number of the sheet from 1, if Table is empty; 0: not given
 	Encoding string   // of text, by its name in web standards; empty: detected
 	Names    []string // of columns, for files that do not name them

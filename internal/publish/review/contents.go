@@ -50,7 +50,8 @@ func newContents(t *ingest.Table) *contents {
 		Spans:   map[int]int{},
 		dataset: t.Dataset, format: formatOf(t), columns: newColumns(t),
 	}
-	if l.Unit == "line" || l.Unit == "row" { // arrays have no settings for rows
+	// arrays have no settings for rows, and rows of several parts have the same numbers
+	if (l.Unit == "line" || l.Unit == "row") && t.Source.Parts() == 1 {
 		f.Unit = l.Unit
 	}
 	for _, r := range l.Rows {

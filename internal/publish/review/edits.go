@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/text"
 )
 
 // Limits of edits.
@@ -41,6 +41,14 @@ func (e Edits) check() error {
 	if e.Access != "" {
 		if _, err := herb.ParseAccess(string(e.Access)); err != nil {
 			return err
+		}
+	}
+	if e.Tables != nil && len(*e.Tables) > descriptor.MaxTables {
+		return herb.Invalidf("%d tables are selected; at most %d are one dataset", len(*e.Tables), descriptor.MaxTables)
+	}
+	if e.Expected != nil && *e.Expected != "" {
+		if _, ok := herb.ParseFrequency(*e.Expected); !ok {
+			return herb.Invalidf("unknown interval of editions %q; choose one of the list", rows.Clip(*e.Expected))
 		}
 	}
 	if e.PrimaryKey != nil && (len(*e.PrimaryKey) > herb.MaxKeyFields || slices.Contains(*e.PrimaryKey, "")) {
@@ -90,9 +98,12 @@ func (e Edits) checkColumns() error {
 			return herb.Invalidf("there is no column %d", position)
 		case c.Type != "" && !slices.Contains(herb.Types(), c.Type):
 			return herb.Invalidf("unknown type %q of column %d", rows.Clip(string(c.Type)), position+1)
-		case c.Format != "" && !isDateFormat(c.Type, c.Format):
-			return herb.Invalidf("the format %q of column %d is not the format of a %s", rows.Clip(c.Format),
-				position+1, c.Type)
+		case c.Format != "" && c.Type != herb.TypeDate && c.Type != herb.TypeDateTime:
+			return herb.Invalidf("the format %q of column %d is that of dates; choose the type date or datetime",
+				rows.Clip(c.Format), position+1)
+		case len(c.Format) > herb.MaxTitle || !utf8.ValidString(c.Format):
+			return herb.Invalidf("the format of column %d is too long, or not UTF-8; it has at most %d bytes",
+				position+1, herb.MaxTitle)
 		case len(c.Name) > herb.MaxFieldName || !utf8.ValidString(c.Name+c.title()) ||
 			utf8.RuneCountInString(c.title()) > herb.MaxTitle:
 			return herb.Invalidf("the name or the title of column %d is too long, or not UTF-8; a name has at most "+
@@ -103,12 +114,6 @@ func (e Edits) checkColumns() error {
 		}
 	}
 	return nil
-}
-
-// isDateFormat reports whether a format describes values of a type.
-func isDateFormat(t herb.Type, format string) bool {
-	_, err := text.ParseDateFormat(t, format)
-	return err == nil && (t == herb.TypeDate || t == herb.TypeDateTime)
 }
 
 // title returns the edited title; empty if it is not changed or removed.
@@ -158,7 +163,8 @@ func (e Edits) editsRows() bool { return e.HeaderRows != nil || len(e.Keep)+len(
 
 // refersToFile reports whether the edits are about the encoding, rows or columns of the file.
 func (e Edits) refersToFile() bool {
-	return e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || e.Encoding != ""
+	return e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || e.Encoding != "" || e.Descriptor != nil ||
+		e.Tables != nil
 }
 
 // needsDescriptor reports whether the edits cannot be published without a descriptor.
@@ -166,15 +172,25 @@ func (e Edits) needsDescriptor() bool {
 	e.Table = ""
 	e = e.withoutEmpty()
 	return e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || e.Title != nil || e.Description != nil ||
-		e.License != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != "" ||
-		e.Link != ""
+		e.License != nil || e.Expected != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != "" ||
+		e.Link != "" || e.Descriptor != nil || e.Tables != nil
 }
 
-// ofFile returns the edits about the file: its table and its encoding.
-func (e Edits) ofFile() Edits { return Edits{Table: e.Table, Encoding: e.Encoding} }
+// describes reports whether there are edits of how the dataset is described, which the records do
+// not depend on.
+func (e Edits) describes() bool {
+	return e.Title != nil || e.Description != nil || e.License != nil || e.Expected != nil
+}
+
+// ofFile returns the edits about the file: its tables, its encoding and its descriptor.
+func (e Edits) ofFile() Edits {
+	return Edits{Table: e.Table, Tables: e.Tables, Encoding: e.Encoding, Descriptor: e.Descriptor}
+}
 
 // ofRows returns the edits that an inspection of rows depends on: those about the file and its
 // rows.
 func (e Edits) ofRows() Edits {
-	return Edits{Table: e.Table, Encoding: e.Encoding, HeaderRows: e.HeaderRows, Keep: e.Keep, Drop: e.Drop}
+	of := e.ofFile()
+	of.HeaderRows, of.Keep, of.Drop = e.HeaderRows, e.Keep, e.Drop
+	return of
 }

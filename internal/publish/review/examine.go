@@ -55,6 +55,9 @@ func (s *Service) examine(
 // formatOf describes the format of a file and which table of it was read.
 func formatOf(t *ingest.Table) string {
 	format, table := t.Dataset.Report.Format, t.Source.Dialect.Table
+	if n := len(t.Source.Tables); n > 0 {
+		return format + ", " + herb.Plural(n, "table", "tables") + " as one"
+	}
 	if t.Source.Entry != "" {
 		format += ", file " + herb.Clip(t.Source.Entry, maxCell)
 	}
@@ -78,6 +81,9 @@ func newColumns(t *ingest.Table) []Column {
 		field, report := t.Dataset.Fields[i], t.Dataset.Report.Columns[i]
 		c := &columns[at]
 		c.Field, c.Type, c.Title, c.DateNotations = field.Name, field.Type, field.Title, report.DateNotations
+		if field.Type == herb.TypeDate || field.Type == herb.TypeDateTime {
+			c.Format = field.Notation.DateFormat
+		}
 		c.Evidence = strings.Join(append([]string{report.Reason}, report.Notes...), "; ")
 	}
 	return columns

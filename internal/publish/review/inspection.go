@@ -55,7 +55,7 @@ func (i *inspection) enter(phase string) {
 // read, and the live version.
 func inspectedEdits(e Edits, live herb.Dataset) string {
 	e = e.withoutMessage()
-	e.Title, e.Description, e.License = nil, nil, nil
+	e.Title, e.Description, e.License, e.Expected = nil, nil, nil, nil
 	content, _ := json.Marshal(e) // it has no values that cannot be encoded
 	return live.Version + " " + string(content)
 }
@@ -157,9 +157,11 @@ func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.
 
 // file returns the file of a draft.
 func (s *Service) file(id string, r *storedDraft) *receive.File {
-	return receive.Stored(r.Name, r.Size, r.SHA256, func(ctx context.Context) (io.ReadCloser, error) {
+	f := receive.Stored(r.Name, r.Size, r.SHA256, func(ctx context.Context) (io.ReadCloser, error) {
 		return s.opts.Versions.OpenDraft(ctx, id)
 	})
+	f.Merged = r.Merged
+	return f
 }
 
 // isAboutFile reports whether an error is about the file or the settings, so that another attempt

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -100,7 +99,13 @@ func (s *Service) newPlan(r *storedDraft, e Edits, live herb.Dataset) (*plan, er
 	p := &plan{edits: e, live: live.Version, table: e.Table, needed: e.needsDescriptor()}
 	p.Document = descriptor.NewDocument(ref.Namespace, ref.Name)
 	var reading herb.Reading
+	var err error
 	switch {
+	case e.Descriptor != nil:
+		p.Document, err = descriptor.ParseDocument(e.Descriptor)
+		if err != nil {
+			return nil, err
+		}
 	case live.Settings != nil:
 		settings, _, err := publish.Inherit(live, r.SHA256)
 		if err != nil {
@@ -122,7 +127,7 @@ func (s *Service) newPlan(r *storedDraft, e Edits, live herb.Dataset) (*plan, er
 			return nil, err
 		}
 	}
-	if live.Settings == nil || live.Settings.Descriptor == nil {
+	if e.Descriptor == nil && (live.Settings == nil || live.Settings.Descriptor == nil) {
 		setText(p.Resource, "title", live.Title)
 		setText(p.Resource, "description", live.Description)
 	}
@@ -135,9 +140,12 @@ func (s *Service) newPlan(r *storedDraft, e Edits, live herb.Dataset) (*plan, er
 	if e.Encoding != "" {
 		p.Resource["encoding"] = e.Encoding
 	}
+	if err := p.join(e); err != nil {
+		return nil, err
+	}
 	p.describe(e)
 	p.setAccess(e.Access, live, s.opts.Access)
-	if names, ok := versions.HiddenColumns(live); ok {
+	if names, ok := versions.HiddenColumns(live); ok && e.Descriptor == nil {
 		p.hidden = map[string]bool{}
 		for _, name := range names {
 			p.hidden[herb.FoldColumn(name)] = true
@@ -213,6 +221,15 @@ func (p *plan) describe(e Edits) {
 			}
 		}
 	}
+	if e.Expected != nil && *e.Expected != p.expected() {
+		for _, o := range []object{p.Root, p.Resource} {
+			delete(o, periodicity)
+			prune(o, own, "expected")
+		}
+		if *e.Expected != "" {
+			member(p.Resource, own)["expected"] = *e.Expected
+		}
+	}
 	if e.License != nil && *e.License != p.license() {
 		delete(p.Root, "licenses")
 		delete(p.Resource, "licenses")
@@ -237,6 +254,22 @@ func (p *plan) license() string {
 	return ""
 }
 
+// periodicity is the member with which DCAT declares how often a dataset changes.
+const periodicity = "accrualPeriodicity"
+
+// expected returns how often the dataset changes; empty: it is not declared.
+func (p *plan) expected() string {
+	for _, v := range []any{asObject(p.Resource[own])["expected"], asObject(p.Root[own])["expected"],
+		p.Resource[periodicity], p.Root[periodicity]} {
+		var f herb.Frequency
+		content, err := json.Marshal(v)
+		if err == nil && v != nil && f.UnmarshalJSON(content) == nil && f != "" {
+			return string(f)
+		}
+	}
+	return ""
+}
+
 // text returns a member of the resource, or else of the package.
 func (p *plan) text(name string) string {
 	own, _ := p.Resource[name].(string)
@@ -255,7 +288,7 @@ func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Ac
 		}
 	}
 	want := edited
-	if want == "" && live.Version != "" {
+	if want == "" && live.Version != "" && p.edits.Descriptor == nil {
 		want = live.Access
 	}
 	p.access = cmp.Or(want, herb.Access(stated), standard)
@@ -263,27 +296,6 @@ func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Ac
 		return
 	}
 	member(p.Resource, own)["access"] = string(want)
-}
-
-// setTable states which table of the file is published. contents are those of an inspection of it.
-func (p *plan) setTable(f *contents) error {
-	if p.table == "" {
-		return nil
-	}
-	p.statesTable = true
-	table := p.table
-	if _, isArchive := p.Resource["innerpath"]; isArchive || f.Entry != "" {
-		p.Resource["innerpath"], table, _ = strings.Cut(table, "#")
-	}
-	if table == "" {
-		return nil
-	}
-	return p.editDialect(func(o *rows.Options) { o.Table, o.TableNo = table, 0 })
-}
-
-// tableMembers returns the members of a dialect that select a table.
-func tableMembers() []string {
-	return []string{"table", "property", "sheetName", "sheet", "sheetNumber"}
 }
 
 // setPrimaryKey sets the fields that identify a record. It follows the edits of columns, which may
@@ -318,10 +330,13 @@ func (p *plan) descriptor() []byte {
 // those that only describe the dataset.
 func (p *plan) key() string {
 	resource := clone(p.Resource).(object)
-	for _, name := range []string{"name", "title", "description", "licenses", "path", "innerpath"} {
+	for _, name := range []string{"name", "title", "description", "licenses", "path"} {
 		delete(resource, name)
 	}
-	prune(resource, own, "access")
+	if len(p.joined()) == 0 { // the table is part of the key
+		delete(resource, "innerpath")
+	}
+	prune(resource, own, "access", "expected")
 	prune(resource, "dialect", tableMembers()...)
 	if schema, ok := resource["schema"].(object); ok {
 		fields, _ := schema["fields"].([]any)

@@ -22,6 +22,9 @@ func (p *plan) refersToColumns() bool {
 func (p *plan) fitColumns(f *contents) {
 	names := slices.Clone(f.Columns) // that conditions can use
 	absent := map[string]bool{}      // fields
+	if p.edits.Descriptor != nil {
+		return // its publisher has said what the file has
+	}
 	if p.listsFields() {
 		schema := member(p.Resource, "schema")
 		list, fieldOf := listFields(schema, f)

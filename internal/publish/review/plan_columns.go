@@ -9,6 +9,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/text"
 )
 
 // listsFields reports whether the descriptor lists the fields of the dataset.
@@ -81,6 +82,11 @@ func (p *plan) editColumns(e Edits, f *contents) error {
 		if edit.Title != nil {
 			setText(field, "title", *edit.Title)
 			delete(field, "label") // as early editions call the title
+		}
+		if edit.Format != "" {
+			if _, err := text.ParseDateFormat(edit.Type, edit.Format); err != nil {
+				return herb.AtField(nameOf(field), err)
+			}
 		}
 		f.declare(field, schema, position, edit)
 	}

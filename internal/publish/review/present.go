@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,6 +65,7 @@ func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *findi
 		return out
 	}
 	out.Title, out.About, out.License, out.Access = p.text("title"), p.text("description"), p.license(), p.access
+	out.Expected, out.Joined = p.expected(), p.joined()
 	if f.contents == nil {
 		return out
 	}
@@ -82,6 +84,12 @@ func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *findi
 		out.Excluded = append(out.Excluded, ExcludedRows{x, slices.Index(f.contents.Columns, x.Column)})
 	}
 	out.Warnings = f.contents.warnings
+	for _, table := range f.tables {
+		if len(out.Joined) > 0 && !slices.Contains(out.Joined, table) {
+			out.Warnings = append(slices.Clip(out.Warnings), "the table "+strconv.Quote(herb.Clip(table, maxCell))+
+				" is not part of the dataset")
+		}
+	}
 	out.Columns = slices.Clone(f.contents.columns)
 	names := map[string]string{} // of fields, by their original names
 	for i := range out.Columns {
@@ -108,9 +116,10 @@ func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *findi
 		if f.check.InferredKey {
 			out.Key, out.Unique = nil, originalName(out.Key[0], f.renamed)
 		}
-		out.Unchanged, out.Changes = f.check.Status == versions.StatusUnchanged, shownChanges(f.check.Changes)
+		isUnchanged := f.check.Status == versions.StatusUnchanged
+		out.Unchanged, out.Changes = isUnchanged && !r.Edits.describes(), shownChanges(f.check.Changes)
 		out.Compared = f.check.Compared
-		if out.Unchanged {
+		if isUnchanged {
 			out.Compared = &herb.RecordChanges{Since: live.Version, Unchanged: live.Records}
 		}
 	}

@@ -12,6 +12,7 @@
 package review
 
 import (
+	"encoding/json"
 	"time"
 
 	"herbarium/internal/herb"
@@ -37,14 +38,21 @@ type Draft struct {
 type Edits struct {
 	Title       *string     `json:"title,omitempty"` // nil: not changed, as in the other members
 	Description *string     `json:"description,omitempty"`
-	License     *string     `json:"license,omitempty"` // its identifier, such as "CC-BY-4.0"
+	License     *string     `json:"license,omitempty"`  // its identifier, such as "CC-BY-4.0"
+	Expected    *string     `json:"expected,omitempty"` // a herb.Frequency; empty: it is not declared
 	Access      herb.Access `json:"access,omitempty"`
 	PrimaryKey  *[]string   `json:"primary_key,omitempty"` // fields, by their names without the edits of columns
 	Table       string      `json:"table,omitempty"`       // of a file of several
-	Link        string      `json:"link,omitempty"`        // address that the file was fetched from
-	Refresh     string      `json:"refresh,omitempty"`     // when it is fetched again; not empty with Link
-	Encoding    string      `json:"encoding,omitempty"`    // of a file of text
-	HeaderRows  *[]int      `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
+	// Tables are several of them that are one dataset; an empty list: the file is one table; nil:
+	// not changed. Table takes precedence.
+	Tables   *[]string `json:"tables,omitempty"`
+	Link     string    `json:"link,omitempty"`     // address that the file was fetched from
+	Refresh  string    `json:"refresh,omitempty"`  // when it is fetched again; not empty with Link
+	Encoding string    `json:"encoding,omitempty"` // of a file of text
+	// Descriptor has the settings instead of the live version: one resource, as NewDescriptor
+	// returns it. nil: none was sent.
+	Descriptor json.RawMessage `json:"descriptor,omitempty"`
+	HeaderRows *[]int          `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
 	// rows that are records although they look like something else
 	Keep []int `json:"keep,omitempty"`
 	Drop []int `json:"drop,omitempty"` // rows that are not records
@@ -81,12 +89,14 @@ type Review struct {
 	Field     string                // that Error is about; empty if it is about none
 	Problem   string                // of Field: Error without places and without what to do
 	Tables    []string              // of a file of several, of which one must be chosen or is
+	Joined    []string              // tables that are one dataset; empty: the dataset is one table
 	Encodings []rows.EncodingSample // in which the words of the file can be read; empty if that is not in doubt
 	Encoding  string                // in which the file is read; empty: UTF-8, or it is not text
 	Live      string                // the version that it would replace; empty if there is none
 	Title     string
 	About     string // description
 	License   string
+	Expected  string // a herb.Frequency; empty: it is not declared
 	Access    herb.Access
 	Key       []string // primary key
 	Unique    string   // original name of the field of the inferred primary key; empty: there is none
@@ -151,6 +161,7 @@ type Column struct {
 	Title         string
 	Type          herb.Type
 	Evidence      string // why it has this type, without the type
+	Format        string // in which its dates are written; empty: ISO 8601, or none
 	Edit          ColumnEdit
 	Added         bool        // the live version has no such field
 	Almost        herb.Type   // that nearly all values have; empty: none

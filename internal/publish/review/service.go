@@ -28,6 +28,8 @@ type Queue interface {
 	Tables(ctx context.Context, f *receive.File) []string
 	// Encodings shows words of a file of text in at most limit encodings, the used one first.
 	Encodings(ctx context.Context, f *receive.File, used string, limit int) []rows.EncodingSample
+	// Restore returns the source that is kept with the live version as a file.
+	Restore(ctx context.Context, ref herb.Ref) (*receive.File, error)
 	// Start publishes a file in the background, and closes it.
 	Start(ctx context.Context, r publish.Request) (publish.Publish, error)
 	// State returns a publish of any node, after it has ended or a time has passed.
@@ -117,8 +119,25 @@ func (s *Service) Stop() {
 func (s *Service) Create(ctx context.Context, ref herb.Ref, f *receive.File, edits Edits,
 	actor herb.Actor) (Draft, error) {
 	defer f.Close()
-	return s.create(ctx, storedDraft{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256, Edits: edits},
-		f.Content(), actor)
+	if err := edits.check(); err != nil {
+		return Draft{}, err
+	}
+	return s.create(ctx, storedDraft{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256,
+		Merged: f.Merged, Edits: edits}, f.Content(), actor)
+}
+
+// Restore makes a draft of the source that is kept with the live version of a dataset, so that its
+// settings can be changed without sending a file. The error has herb.CodeRejected if none is kept.
+func (s *Service) Restore(ctx context.Context, ref herb.Ref, edits Edits, actor herb.Actor) (Draft, error) {
+	f, err := s.opts.Queue.Restore(ctx, ref)
+	if herb.CodeOf(err) == herb.CodeRejected {
+		return Draft{}, herb.Wrap(herb.CodeRejected, err, "the file of %s is not kept on this server, so its settings "+
+			"cannot be changed without it; change the descriptor beside the file, or send the file here", ref)
+	}
+	if err != nil {
+		return Draft{}, err
+	}
+	return s.Create(ctx, ref, f, edits, actor)
 }
 
 // create keeps a file as a draft.

@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -65,5 +66,66 @@ func TestNameTable(t *testing.T) {
 		if got := review.NameTable(herb.Ref{Namespace: "shop", Name: "book"}, table); got != want {
 			t.Errorf("%q is named %q, want %q", table, got, want)
 		}
+	}
+}
+
+// TestReview_joined makes sheets of a file, and files, one dataset, and lists the next edition.
+func TestReview_joined(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	const two = `{"jan":[{"day":"2024-01-31","sold":2}],"feb":[{"day":"2024-02-01","sold":3}]}`
+	id := n.create("sales.json", two)
+	if r := n.review(id); len(r.Tables) != 2 {
+		t.Fatalf("the tables are %q, %s", r.Tables, r.Error)
+	}
+	r := n.edit(id, review.Edits{Tables: &[]string{"jan", "feb"}})
+	if r.Error != "" || r.Records != 2 || len(r.Joined) != 2 || r.Unit != "" ||
+		!strings.Contains(r.Format, "2 tables") {
+		t.Fatalf("joined: %+v", r)
+	}
+	r = n.edit(id, review.Edits{Tables: &[]string{"jan", "feb"},
+		Columns: map[int]review.ColumnEdit{1: {Name: "pieces"}}})
+	if r.Error != "" || r.Columns[1].Field != "pieces" {
+		t.Errorf("with an edited column: %+v", r)
+	}
+	n.publish(id, false, "")
+	if got := n.listing(prices); !strings.Contains(got, "2024-01-31") || !strings.Contains(got, "2024-02-01") {
+		t.Errorf("the dataset is %s", got)
+	}
+	id = n.create("sales.json", strings.Replace(two, `}]}`, `}],"mar":[{"day":"2024-03-01","sold":4}]}`, 1))
+	r = n.review(id)
+	if r.Error != "" || r.Records != 2 || len(r.Warnings) == 0 ||
+		!strings.Contains(strings.Join(r.Warnings, "; "), `"mar" is not part`) {
+		t.Errorf("the next edition: %d records, %q, %q", r.Records, r.Warnings, r.Error)
+	}
+	r = n.edit(id, review.Edits{Tables: &[]string{"jan", "feb", "mar"}})
+	if r.Error != "" || r.Records != 3 {
+		t.Errorf("with its new table: %d records, %q", r.Records, r.Error)
+	}
+	if r = n.edit(id, review.Edits{Table: "mar"}); r.Error != "" || r.Records != 1 || len(r.Joined) > 0 {
+		t.Errorf("one table: %d records, %q", r.Records, r.Error)
+	}
+	id = n.create("sales.csv", "day,sold\n2024-03-01,4\n")
+	if r = n.review(id); !strings.Contains(r.Error, "the file has one table") || len(r.Joined) != 2 {
+		t.Errorf("a file of one table: %q", r.Error)
+	}
+	if r = n.edit(id, review.Edits{Tables: &[]string{}}); r.Error != "" || r.Records != 1 {
+		t.Errorf("a file of one table, as one: %q", r.Error)
+	}
+	feb := n.create("b.csv", "day,sold\n2024-02-01,3\n")
+	jan := n.create("a.csv", "day,sold\n2024-01-31,2\n")
+	var archive bytes.Buffer
+	names, err := n.reviews.Archive(t.Context(), []string{feb, jan}, &archive)
+	if err != nil || strings.Join(names, " ") != "a.csv b.csv" {
+		t.Fatalf("the archive has %q, %v", names, err)
+	}
+	joined, err := n.reviews.Create(t.Context(), herb.Ref{Namespace: "shop", Name: "sales"},
+		n.receive("sales.zip", archive.String()), review.Edits{Tables: &names}, actor)
+	if r = n.review(joined.ID); err != nil || r.Error != "" || r.Records != 2 || r.Rows[1].Cells[0] != "2024-01-31" {
+		t.Errorf("the files: %v, %q, %+v", err, r.Error, r.Rows)
+	}
+	r = n.edit(joined.ID, review.Edits{Tables: &[]string{"a.csv", "c.csv"}})
+	if !strings.Contains(r.Error, `no such file "c.csv"`) || len(r.Tables) != 2 {
+		t.Errorf("a file that is not there: %q, %q", r.Error, r.Tables)
 	}
 }

@@ -16,6 +16,7 @@ type storedDraft struct {
 	Name    string    `json:"name,omitempty"`
 	Size    int64     `json:"size"`
 	SHA256  string    `json:"sha256"`
+	Merged  bool      `json:"merged,omitempty"` // see receive.File
 	Created time.Time `json:"created"`
 	Edits   Edits     `json:"edits,omitzero"`
 	Publish string    `json:"publish,omitempty"`

@@ -49,7 +49,7 @@ document.addEventListener("compositionend", (event) => event.target.dispatchEven
 
 document.addEventListener("change", ({ target }) => {
   const form = target.form;
-  if (!target.matches("[type=checkbox], [type=radio], select, [list]") || !swap()?.contains(form) || form.dataset.columns !== undefined) return;
+  if (!target.matches("[type=checkbox], [type=radio], select, [list]") || !swap()?.contains(form) || form.method !== "get" || form.dataset.columns !== undefined) return;
   if (target.type === "radio" && !$("[type=checkbox]:checked", form)) return; // it says what becomes of the next choice
   visit(formAddress(form));
 });

@@ -10,8 +10,9 @@ const choose = (files) => {
   input.files = files;
   input.dispatchEvent(new Event("change", { bubbles: true }));
 };
+const isDescriptor = (file) => /^datapackage\.(json|ya?ml)$/.test(file.name); // it is sent with each file
 input.addEventListener("change", () => {
-  dataset.disabled = input.files.length > 1; // each is named after itself
+  dataset.disabled = [...input.files].filter((file) => !isDescriptor(file)).length > 1; // each is named after itself
   if (dataset.disabled) dataset.value = "";
 });
 for (const type of ["dragenter", "dragover"]) {
@@ -74,7 +75,8 @@ const send = (file, progress) => new Promise((resolve, reject) => {
   const body = new FormData();
   body.append("namespace", $("#namespace").value);
   body.append("dataset", dataset.value);
-  body.append("file", file, file.name);
+  if (descriptor) body.append("file", descriptor, descriptor.name);
+  if (file !== descriptor) body.append("file", file, file.name);
   const xhr = new XMLHttpRequest();
   xhr.open("POST", form.action);
   for (const name in headers) xhr.setRequestHeader(name, headers[name]);
@@ -84,6 +86,7 @@ const send = (file, progress) => new Promise((resolve, reject) => {
   xhr.send(body);
 });
 
+let descriptor; // of the files; undefined: none was chosen
 let sending = false;
 let sent = []; // URLs of the drafts of this choice of files
 // sendAll sends the files that are listed and not sent yet.
@@ -127,6 +130,8 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   const text = table.value;
   const files = pasted ? [new File([text], text.includes("\t") ? "pasted.tsv" : "pasted.csv")] : [...input.files];
+  descriptor = files.find(isDescriptor);
+  if (descriptor && files.length > 1) files.splice(files.indexOf(descriptor), 1);
   const items = new Map();
   sent = [];
   list.replaceChildren();

@@ -3,6 +3,7 @@ package browse
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"slices"
 	"time"
 
@@ -45,6 +46,17 @@ type keptVersion struct {
 
 // LabelPattern returns the pattern of the input of a label.
 func (*versionsPage) LabelPattern() string { return herb.LabelPattern() }
+
+// IsKept reports whether the file of the live version is kept, so that its settings can be changed
+// without it.
+func (page *versionsPage) IsKept() bool {
+	return slices.ContainsFunc(page.versions, func(v versions.Version) bool {
+		return v.Live && v.Settings != nil && v.Settings.Kept != nil
+	})
+}
+
+// RefPattern returns the pattern of the input that confirms the removal of the dataset.
+func (page *versionsPage) RefPattern() string { return regexp.QuoteMeta(page.Head.Ref.String()) }
 
 // MaxLabel returns the maximum length of a label.
 func (*versionsPage) MaxLabel() int { return herb.MaxLabel }

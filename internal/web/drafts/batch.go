@@ -1,6 +1,7 @@
 package drafts
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,6 +42,8 @@ type draftsPage struct {
 	Shown   []string
 	Drafts  []*draftState
 	Done    []doneState
+	Message string // why the last form was rejected; empty: it was not
+	As      string // name of the dataset that the selected files would become
 }
 
 // draftState is a draft and whether it can be published.
@@ -73,8 +76,18 @@ func (p *Pages) draftsForm(w *httpapi.Page, r *http.Request) error {
 	for _, param := range params {
 		named.Add(param.Name, param.Value)
 	}
+	return p.renderDrafts(w, r, named, nil)
+}
+
+// renderDrafts writes the page, with why a form was rejected. named are the parameters of the page,
+// or the inputs of the form.
+func (p *Pages) renderDrafts(w *httpapi.Page, r *http.Request, named url.Values, rejection error) error {
 	page := draftsPage{Head: publishHead{Step: 2, Line: "several datasets"}, Path: p.Base + pathDrafts,
-		Start: p.Base + site.PathPublish, Shown: named[paramDraft]}
+		Start: p.Base + site.PathPublish, Shown: named[paramDraft],
+		As: named.Get(fieldAs)}
+	if rejection != nil {
+		page.Message = asSentence(herb.MessageOf(rejection))
+	}
 	drafts, err := p.opts.Drafts.Drafts(r.Context(), w.Visitor().ID)
 	if err != nil {
 		return err
@@ -118,7 +131,18 @@ func (p *Pages) draftsForm(w *httpapi.Page, r *http.Request) error {
 	}
 	l := p.Shell(r, "Publish several datasets", "The files that wait to be published.")
 	l.Framed = true
-	return p.Render(w, "drafts", l, &page)
+	return cmp.Or(p.Render(w, "drafts", l, &page), rejection)
+}
+
+// Joinable reports whether several files can become one dataset.
+func (page *draftsPage) Joinable() bool {
+	files := 0
+	for _, d := range page.Drafts {
+		if d.Value != "" && d.Table() == "" {
+			files++
+		}
+	}
+	return page.Publishable() && files > 1
 }
 
 // Publishable reports whether a draft can be published: while one is read, the page is replaced

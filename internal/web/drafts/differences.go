@@ -3,6 +3,7 @@ package drafts
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/versions"
@@ -31,10 +32,28 @@ func (page *reviewPage) Differences() (all []difference) {
 			add("", "", c.Message)
 		}
 	}
+	if edited := page.editedDescription(); edited != "" {
+		add("", "", "edited: "+edited)
+	}
 	if len(all) == 0 && len(page.Consents) == 0 {
 		add("", "", "nothing: the records are the same")
 	}
 	return all
+}
+
+// editedDescription names what the publisher has changed about the description of the dataset.
+func (page *reviewPage) editedDescription() string {
+	var names []string
+	for _, edited := range []struct {
+		name  string
+		value *string
+	}{{"title", page.Draft.Edits.Title}, {"license", page.Draft.Edits.License},
+		{"next edition", page.Draft.Edits.Expected}, {"description", page.Draft.Edits.Description}} {
+		if edited.value != nil {
+			names = append(names, edited.name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // recordDifferences returns how many records are new, changed and gone.

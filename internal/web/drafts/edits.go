@@ -31,6 +31,7 @@ const (
 	doExclude = "exclude" // rows with a value in a column are left out
 	doInclude = "include" // rows with a value in a column are records
 	doReset   = "reset"   // everything is published as it is in the file
+	doSingle  = "single"  // the file is one table, unlike that of the live version
 )
 
 // action returns the value of the button for an edit.
@@ -42,12 +43,13 @@ func action(do string, n int) string { return do + " " + strconv.Itoa(n) }
 func applyForm(r *review.Review, current review.Edits, form url.Values) (review.Edits, error) {
 	e := cloneEdits(current)
 	if form.Get("do") == doReset {
-		return review.Edits{Table: e.Table, Message: e.Message}, nil
+		return review.Edits{Table: e.Table, Link: e.Link, Refresh: e.Refresh, Message: e.Message}, nil
 	}
 	if given, changed := changedInput(form, "message"); changed {
 		e.Message = given
 	}
-	for name, edit := range map[string]**string{"title": &e.Title, "about": &e.Description, "license": &e.License} {
+	for name, edit := range map[string]**string{"title": &e.Title, "about": &e.Description, "license": &e.License,
+		"expected": &e.Expected} {
 		if given, changed := changedInput(form, name); changed {
 			*edit = &given
 		}
@@ -69,8 +71,9 @@ func applyForm(r *review.Review, current review.Edits, form url.Values) (review.
 	for _, name := range []string{"table", "pick"} {
 		if table := form.Get(name); table != "" && table != shown && slices.Contains(r.Tables, table) {
 			// Rows and columns belong to the previous table.
-			return review.Edits{Table: table, Encoding: e.Encoding, Title: e.Title, Description: e.Description,
-				License: e.License, Access: e.Access, Message: e.Message}, nil
+			return review.Edits{Table: table, Encoding: e.Encoding, Link: e.Link, Refresh: e.Refresh,
+				Descriptor: e.Descriptor, Title: e.Title, Description: e.Description, License: e.License,
+				Expected: e.Expected, Access: e.Access, Message: e.Message}, nil
 		}
 	}
 	before := cloneEdits(e)
@@ -95,10 +98,10 @@ func applyToTable(r *review.Review, e *review.Edits, form url.Values) error {
 	for name := range form {
 		kind, number, _ := strings.Cut(strings.TrimPrefix(name, "was-"), "-")
 		position, err := strconv.Atoi(number)
-		if err != nil || !slices.Contains([]string{"name", "title", "type"}, kind) {
+		if err != nil || !slices.Contains([]string{"name", "title", "type", "format"}, kind) {
 			continue
 		}
-		if err := applyColumn(e, position, form); err != nil {
+		if err := applyColumn(r, e, position, form); err != nil {
 			return err
 		}
 	}
@@ -131,7 +134,7 @@ func orderKey(given, current []string) []string {
 }
 
 // applyColumn applies the inputs of a column.
-func applyColumn(e *review.Edits, position int, form url.Values) error {
+func applyColumn(r *review.Review, e *review.Edits, position int, form url.Values) error {
 	edit, number := e.Columns[position], strconv.Itoa(position)
 	if given, changed := changedInput(form, "name-"+number); changed {
 		edit.Name = given
@@ -143,6 +146,18 @@ func applyColumn(e *review.Edits, position int, form url.Values) error {
 		edit.Type, edit.Format = herb.Type(given), ""
 		if given != "" && !slices.Contains(herb.Types(), edit.Type) {
 			return herb.Invalidf("unknown type %q of column %d", herb.Clip(given, 40), position+1)
+		}
+	}
+	if given, changed := changedInput(form, "format-"+number); changed {
+		edit.Format = given
+		if edit.Type == "" && position < len(r.Columns) {
+			edit.Type = r.Columns[position].Type
+		}
+		if !isDate(edit.Type) {
+			edit.Type = herb.TypeDate
+			if strings.Contains(given, "%H") || strings.Contains(given, "%I") {
+				edit.Type = herb.TypeDateTime
+			}
 		}
 	}
 	setColumn(e, position, edit)
@@ -161,6 +176,9 @@ func doEdit(r *review.Review, e *review.Edits, do string) error {
 	do, value, _ := strings.Cut(do, " ")
 	switch do {
 	case "", "check", "publish": // the inputs only
+		return nil
+	case doSingle:
+		e.Tables = &[]string{}
 		return nil
 	case doAccess:
 		access, err := herb.ParseAccess(value)
@@ -314,7 +332,7 @@ func cloneEdits(e review.Edits) review.Edits {
 }
 
 // isUnedited reports whether the publisher has changed nothing but the table of the file and the
-// message.
+// message, besides the address that the file comes from.
 func isUnedited(e review.Edits) bool {
-	return e.Equal(review.Edits{Table: e.Table, Message: e.Message})
+	return e.Equal(review.Edits{Table: e.Table, Link: e.Link, Refresh: e.Refresh, Message: e.Message})
 }

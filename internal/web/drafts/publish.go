@@ -41,13 +41,19 @@ type Publisher interface {
 	Unlabel(ctx context.Context, ref herb.Ref, version, label string) (string, error)
 	// Rollback makes another version live; live is the version that must be live, or empty.
 	Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error)
+	// Withdraw deletes a version that must not be read any more.
+	Withdraw(ctx context.Context, ref herb.Ref, version string) error
+	// Remove removes a dataset with all its versions; live is as in Rollback.
+	Remove(ctx context.Context, ref herb.Ref, live string) error
 }
 
 // Drafts keeps files that wait to be published, reviews them and publishes them.
 type Drafts interface {
 	Create(ctx context.Context, ref herb.Ref, f *receive.File, edits review.Edits,
 		actor herb.Actor) (review.Draft, error)
+	Restore(ctx context.Context, ref herb.Ref, edits review.Edits, actor herb.Actor) (review.Draft, error)
 	Split(ctx context.Context, id string, parts []review.TablePart, actor herb.Actor) ([]review.Draft, error)
+	Archive(ctx context.Context, ids []string, to io.Writer) (names []string, err error)
 	Drafts(ctx context.Context, owner string) ([]review.Draft, error)
 	Draft(ctx context.Context, id string) (review.Draft, error)
 	Review(ctx context.Context, id string, wait time.Duration) (review.Review, error)
@@ -110,6 +116,7 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"GET " + pathDrafts:                                            page(p.draftsForm),
 		"POST " + pathDrafts:                                           page(p.publishDrafts),
 		"POST " + pathDrafts + "/discard":                              page(p.discardDrafts),
+		"POST " + pathDrafts + "/join":                                 page(p.joinDrafts),
 		"GET " + draft:                                                 page(p.review),
 		"POST " + draft + "/tables":                                    page(p.splitDraft),
 		"POST " + draft:                                                page(p.editDraft),
@@ -120,6 +127,9 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"POST " + site.PathDatasets + "{namespace}/{dataset}/rollback": page(p.rollback),
 		"POST " + site.PathDatasets + "{namespace}/{dataset}/labels":   page(p.changeLabels),
 		"POST " + site.PathDatasets + "{namespace}/{dataset}/fetch":    page(p.requestFetch),
+		"POST " + site.PathDatasets + "{namespace}/{dataset}/settings": page(p.editSettings),
+		"POST " + site.PathDatasets + "{namespace}/{dataset}/withdraw": page(p.withdraw),
+		"POST " + site.PathDatasets + "{namespace}/{dataset}/remove":   page(p.remove),
 	}
 }
 
@@ -274,68 +284,6 @@ func (page *publishPage) addDatasets(ctx context.Context, p *Pages, visitor herb
 	return nil
 }
 
-// receiveFiles receives the files of a form. Each becomes a draft.
-func (p *Pages) receiveFiles(w *httpapi.Page, r *http.Request) error {
-	if _, err := p.mayPublish(w, r, herb.Ref{}, site.PathPublish); err != nil {
-		return err
-	}
-	var drafts []review.Draft
-	var rejected []string // files, and why they are not drafts
-	var first error       // why the first of them is not
-	fields, err := w.ReceiveFiles(func(fields url.Values, name string, content io.Reader) error {
-		if len(drafts)+len(rejected) > 0 && fields.Get(FieldDataset) != "" {
-			return herb.Invalidf("each of several files becomes a dataset that is named after the file; leave " +
-				"Dataset empty, or send one file")
-		}
-		d, err := p.createDraft(w, r, fields, name, content)
-		switch herb.CodeOf(err) {
-		case herb.CodeUnreadable: // the message names the file
-			rejected = append(rejected, herb.MessageOf(err))
-		case herb.CodeInvalid, herb.CodeRejected:
-			rejected = append(rejected, name+": "+herb.MessageOf(err))
-		default:
-			if err == nil {
-				drafts = append(drafts, d)
-			}
-			return err
-		}
-		first = cmp.Or(first, err)
-		return nil // other files may become drafts
-	})
-	if err == nil && first != nil {
-		err = first
-		if len(drafts)+len(rejected) > 1 {
-			err = herb.Errorf(herb.CodeOf(first), "%s", strings.Join(rejected, "\n"))
-		}
-	}
-	if err == nil && len(drafts) == 0 {
-		return p.receiveText(w, r, fields)
-	}
-	if err != nil {
-		return p.renderPublish(w, r, fields, err)
-	}
-	return p.redirectDrafts(w, drafts)
-}
-
-// createDraft receives a file for the dataset that the form names, or that is named after the file.
-func (p *Pages) createDraft(w *httpapi.Page, r *http.Request, fields url.Values, name string,
-	content io.Reader) (d review.Draft, err error) {
-	ref, err := review.NameDataset(strings.TrimSpace(fields.Get(FieldNamespace)),
-		strings.TrimSpace(fields.Get(FieldDataset)), name)
-	if err != nil {
-		return d, err
-	}
-	actor, err := w.MayPublish(ref)
-	if err != nil {
-		return d, err
-	}
-	f, err := p.opts.Files.Receive(r.Context(), content, name, -1)
-	if err != nil {
-		return d, err
-	}
-	return p.keepReadable(r.Context(), ref, f, review.Edits{}, actor)
-}
-
 // fetchDraft fetches the file at an address for the dataset that the form names, or that is named
 // after the file.
 func (p *Pages) fetchDraft(w *httpapi.Page, r *http.Request, fields url.Values, link string) (d review.Draft,
@@ -373,39 +321,6 @@ func (p *Pages) requestFetch(w *httpapi.Page, r *http.Request) error {
 		return err
 	}
 	return site.Redirect(w, p.DatasetPath(ref)+"/versions")
-}
-
-// keepReadable keeps a file as a draft, unless it could only be discarded.
-func (p *Pages) keepReadable(ctx context.Context, ref herb.Ref, f *receive.File, edits review.Edits,
-	actor herb.Actor) (review.Draft, error) {
-	d, err := p.opts.Drafts.Create(ctx, ref, f, edits, actor)
-	if err != nil {
-		return d, err
-	}
-	return d, p.rejectUnreadable(ctx, d)
-}
-
-// How long a new draft is read before it is shown: until it is known whether a small file can be
-// read. Files of unknown formats are recognized by their first bytes.
-const (
-	smallFile     = 4 << 20
-	smallFileWait = 5 * time.Second
-)
-
-// rejectUnreadable removes a new draft that could only be discarded, and returns why.
-func (p *Pages) rejectUnreadable(ctx context.Context, d review.Draft) error {
-	wait := reviewWait
-	if d.Size <= smallFile {
-		wait = smallFileWait
-	}
-	found, err := p.opts.Drafts.Review(ctx, d.ID, wait)
-	if err != nil || !found.IsUnreadable() {
-		return nil // the review tells
-	}
-	if err := p.opts.Drafts.Discard(ctx, d.ID); err != nil {
-		return err
-	}
-	return herb.Errorf(herb.CodeUnreadable, "%s", found.Error)
 }
 
 // redirectDrafts redirects to the review of a draft, or to the page with several.
@@ -447,6 +362,9 @@ func (p *Pages) receiveText(w *httpapi.Page, r *http.Request, fields url.Values)
 		err = herb.Invalidf("enter the name of the dataset: a pasted table has none")
 	default:
 		d, err = p.createDraft(w, r, fields, name, strings.NewReader(table))
+		if err == nil {
+			err = p.rejectUnreadable(r.Context(), d, nil)
+		}
 	}
 	if err != nil {
 		return p.renderPublish(w, r, fields, err)

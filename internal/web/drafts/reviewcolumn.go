@@ -1,6 +1,7 @@
 package drafts
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,37 @@ type reviewColumn struct {
 
 // FieldLine returns the name of the field for an input of one line: browsers remove line breaks.
 func (c reviewColumn) FieldLine() string { return format.PlainText(c.Field) }
+
+// HasDates reports whether the notation of the column's dates can be chosen.
+func (c reviewColumn) HasDates() bool {
+	return len(c.DateNotations) > 0 || isDate(cmp.Or(c.Edit.Type, c.Type)) || isDate(c.Almost)
+}
+
+// FormatHint says how the dates are written, as far as that is known.
+func (c reviewColumn) FormatHint() string {
+	switch {
+	case c.Format != "":
+		return c.Format
+	case isDate(c.Type):
+		return "ISO 8601"
+	}
+	return "such as %d.%m.%Y"
+}
+
+func isDate(t herb.Type) bool { return t == herb.TypeDate || t == herb.TypeDateTime }
+
+// dateFormat is a notation of dates that a review suggests.
+type dateFormat struct{ Format, Example string }
+
+// DateFormats returns the notations that a review suggests. Others can be entered.
+func (*reviewPage) DateFormats() []dateFormat {
+	return []dateFormat{
+		{"%d.%m.%Y", "31.12.2026"}, {"%d/%m/%Y", "31/12/2026"}, {"%m/%d/%Y", "12/31/2026"}, {"%m/%d/%y", "12/31/26"},
+		{"%d-%m-%Y", "31-12-2026"}, {"%Y-%m-%d", "2026-12-31"}, {"%Y%m%d", "20261231"}, {"%m%d%Y", "12312026"},
+		{"%d%m%Y", "31122026"}, {"%d %b %Y", "31 Dec 2026"}, {"%b %d, %Y", "Dec 31, 2026"}, {"%Y-%m", "2026-12"},
+		{"%b %Y", "Dec 2026"}, {"%d/%m/%Y %H:%M", "31/12/2026 18:30"}, {"%m/%d/%Y %I:%M %p", "12/31/2026 6:30 PM"},
+	}
+}
 
 // Hidden reports whether the column is not published.
 func (c reviewColumn) Hidden() bool { return c.Field == "" }

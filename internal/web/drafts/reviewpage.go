@@ -124,10 +124,15 @@ func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 
 // setWidths sets the widths of the shown columns by their names and the values of the shown rows.
 func (page *reviewPage) setWidths() {
-	const least, most, character, letter, space, button = 132, 340, 7, 8, 22, 70 // pixels; letters of names are bold
+	// pixels; letters of names are bold
+	const least, leastDates, most, character, letter, space, button = 132, 190, 340, 7, 8, 22, 70
 	for k := range page.Shown {
 		c := &page.Shown[k]
-		c.Width = max(least, button+letter*utf8.RuneCountInString(c.Field))
+		c.Width = least
+		if c.HasDates() && !c.Hidden() {
+			c.Width = leastDates
+		}
+		c.Width = max(c.Width, button+letter*utf8.RuneCountInString(c.Field))
 		for _, row := range page.FileRows {
 			if k < len(row.Values) {
 				c.Width = max(c.Width, space+character*utf8.RuneCountInString(row.Values[k].Text))
@@ -210,6 +215,28 @@ func (page *reviewPage) NumberWidth() int {
 func (page *reviewPage) Licenses() []string {
 	return []string{"CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "ODC-By-1.0", "ODbL-1.0", "PDDL-1.0",
 		"OGL-UK-3.0", "DL-DE-BY-2.0", "etalab-2.0"}
+}
+
+// expectation is a choice of how often the dataset changes.
+type expectation struct {
+	Value, Label string
+	Selected     bool
+}
+
+// Expectations returns how often the dataset may change: what is stated, and the usual intervals.
+func (page *reviewPage) Expectations() (all []expectation) {
+	all = []expectation{
+		{"", "not stated", false}, {"hourly", "every hour", false}, {"daily", "every day", false},
+		{"weekly", "every week", false}, {"biweekly", "every two weeks", false}, {"monthly", "every month", false},
+		{"quarterly", "every quarter", false}, {"semiannual", "twice a year", false}, {"annual", "every year", false},
+		{"biennial", "every two years", false}, {string(herb.FrequencyNever), "never again", false},
+	}
+	i := slices.IndexFunc(all, func(e expectation) bool { return e.Value == page.Review.Expected })
+	if i < 0 {
+		all, i = append(all, expectation{page.Review.Expected, "every " + page.Review.Expected, true}), len(all)
+	}
+	all[i].Selected = true
+	return all
 }
 
 // keyChoice is a field that may be part of the primary key.

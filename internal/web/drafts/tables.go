@@ -10,12 +10,14 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/publish/review"
+	"herbarium/internal/web/site"
 )
 
 const (
 	paramTables = "tables" // the page of a draft shows the choice of tables
 	fieldAsked  = "of-0"   // of the form of the choice: its first table
 	doSelectAll = "all"    // a button of the form: all tables are selected
+	doJoinAll   = "join"   // a button of the form: the selected tables are one dataset
 )
 
 // tableChoice is a table of a file, with the name of the dataset that it would become.
@@ -46,6 +48,7 @@ func (page *reviewPage) TableChoices() (all []tableChoice) {
 			c.Name = review.NameTable(page.Draft.Ref, table+" "+strconv.Itoa(n))
 		}
 		names[c.Name] = true
+		c.Chosen = slices.Contains(page.Joined, table)
 		if page.choice != nil {
 			c.Name, c.Chosen = page.choice.Get("as-"+strconv.Itoa(i)), slices.Contains(page.choice["table"], table)
 		}
@@ -70,6 +73,9 @@ func (p *Pages) splitDraft(w *httpapi.Page, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if r.PostForm.Get("do") == doJoinAll {
+		return p.joinTables(w, r, d, &found)
+	}
 	parts, err := chosenTables(&found, r.PostForm)
 	for _, part := range parts {
 		if err == nil {
@@ -84,6 +90,29 @@ func (p *Pages) splitDraft(w *httpapi.Page, r *http.Request) error {
 		return p.rejectDraft(w, r, d, err)
 	}
 	return p.redirectDrafts(w, drafts)
+}
+
+// joinTables makes the tables that the form selects one dataset, that of the draft.
+func (p *Pages) joinTables(w *httpapi.Page, r *http.Request, d review.Draft, found *review.Review) error {
+	tables := []string{}
+	for _, table := range found.Tables { // in the order of the file
+		if slices.Contains(r.PostForm["table"], table) {
+			tables = append(tables, table)
+		}
+	}
+	if len(tables) < 2 {
+		return p.rejectDraft(w, r, d, herb.Invalidf("select at least two tables that become one dataset"))
+	}
+	_, err := p.opts.Drafts.Edit(r.Context(), d.ID, func(e review.Edits) (review.Edits, error) {
+		// Rows and columns belong to the previous table.
+		return review.Edits{Tables: &tables, Encoding: e.Encoding, Link: e.Link, Refresh: e.Refresh,
+			Descriptor: e.Descriptor, Title: e.Title, Description: e.Description, License: e.License,
+			Expected: e.Expected, Access: e.Access, Message: e.Message}, nil
+	})
+	if err != nil {
+		return p.rejectDraft(w, r, d, err)
+	}
+	return site.Redirect(w, p.draftPath(d.ID))
 }
 
 // chosenTables returns the tables that a form selects. Inputs have the number of a table, and the
