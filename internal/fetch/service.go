@@ -39,7 +39,7 @@ type Store interface {
 	ClaimFetch(ctx context.Context, host string, ref herb.Ref, now, until time.Time) (*store.Fetch, error)
 	UpdateFetch(ctx context.Context, f store.Fetch) (bool, error)
 	RemoveFetch(ctx context.Context, ref herb.Ref) error
-	Fetches(ctx context.Context) ([]store.Fetch, error)
+	Fetches(ctx context.Context, ref herb.Ref) ([]store.Fetch, error)
 	AddUnpublished(ctx context.Context, ref herb.Ref, result herb.AuditResult, detail string) error
 }
 
@@ -126,7 +126,9 @@ func (s *Service) Run(ctx context.Context) error {
 		}
 		if now := s.opts.Now(); now.Sub(synced) >= syncEvery {
 			err = s.sync(ctx, synced.IsZero())
-			synced = now
+			if err == nil {
+				synced = now
+			}
 		}
 		err = errors.Join(err, s.fetchDue(ctx))
 		if err != nil && !failed && ctx.Err() == nil { // once, not every second while the database is down
@@ -180,15 +182,20 @@ func (s *Service) release() {
 	}
 }
 
-// States returns the states of all datasets that are fetched.
-func (s *Service) States(ctx context.Context) (map[herb.Ref]State, error) {
-	return States(ctx, s.opts.Store.Fetches, s.opts.Now())
+// States returns the states of the datasets that are fetched: of one, or of all if ref is zero.
+func (s *Service) States(ctx context.Context, ref herb.Ref) (map[herb.Ref]State, error) {
+	return States(ctx, s.opts.Store, ref, s.opts.Now())
 }
 
-// States returns the states at a time of all datasets that are fetched.
-func States(ctx context.Context, fetches func(context.Context) ([]store.Fetch, error), now time.Time) (
-	map[herb.Ref]State, error) {
-	stored, err := fetches(ctx)
+// Reader reads stored fetches.
+type Reader interface {
+	Fetches(ctx context.Context, ref herb.Ref) ([]store.Fetch, error)
+}
+
+// States returns the states at a time of the datasets that are fetched: of one, or of all if ref is
+// zero.
+func States(ctx context.Context, r Reader, ref herb.Ref, now time.Time) (map[herb.Ref]State, error) {
+	stored, err := r.Fetches(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -292,8 +299,15 @@ func sourceOf(d herb.Dataset) herb.FetchSource {
 // publish fetches a file and publishes it, and waits until that has ended.
 func (s *Service) publish(ctx context.Context, ref herb.Ref, live herb.Dataset, state *storedState, actor herb.Actor,
 	started func(publish.Publish)) (Outcome, error) {
-	file, is, err := s.opts.Client.fetch(ctx, state.FetchSource, state.Known)
-	if errors.Is(err, errUnchanged) {
+	file, is, err := s.opts.Client.fetch(ctx, ref, state.FetchSource, state.Known)
+	unchanged := errors.Is(err, errUnchanged)
+	switch {
+	case err == nil, unchanged:
+		state.Unsent = time.Time{}
+	case state.Unsent.IsZero() && ctx.Err() == nil:
+		state.Unsent = s.opts.Now().UTC()
+	}
+	if unchanged {
 		state.Known = is
 		return OutcomeUnchanged, nil
 	}
@@ -323,6 +337,9 @@ func (s *Service) publish(ctx context.Context, ref herb.Ref, live herb.Dataset, 
 		state.Known, state.Changed = is, s.opts.Now().UTC()
 		return OutcomePublished, nil
 	case versions.StatusUnchanged:
+		if p.Result.RolledBack == "" && is.SHA256 != state.Known.SHA256 && !live.Published.IsZero() {
+			state.Changed = live.Published.UTC() // by a fetch whose result was not recorded, or another publish
+		}
 		state.Known = is
 		return OutcomeUnchanged, nil
 	case versions.StatusRejected:
@@ -345,8 +362,8 @@ func newRequest(ref herb.Ref, file *receive.File, source herb.FetchSource, live 
 }
 
 // Fetch fetches a file for a publisher. The caller closes it.
-func (s *Service) Fetch(ctx context.Context, source herb.FetchSource) (*receive.File, error) {
-	return s.opts.Client.Fetch(ctx, source)
+func (s *Service) Fetch(ctx context.Context, ref herb.Ref, source herb.FetchSource) (*receive.File, error) {
+	return s.opts.Client.Fetch(ctx, ref, source)
 }
 
 // Request makes the next fetch of a dataset due.
@@ -359,8 +376,15 @@ func (s *Service) Request(ctx context.Context, ref herb.Ref) error {
 	if source.Address == "" {
 		return errNotFetched(ref)
 	}
-	return s.opts.Store.AddFetch(ctx, store.Fetch{Ref: ref, Host: hostOf(source.Address), Address: source.Address,
-		Due: s.opts.Now()})
+	f := store.Fetch{Ref: ref}
+	stored, err := s.opts.Store.Fetches(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if len(stored) > 0 {
+		f = stored[0]
+	}
+	return s.schedule(ctx, f, source, s.opts.Now())
 }
 
 // errNotFetched returns the error of a dataset that is not fetched.

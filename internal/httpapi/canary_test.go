@@ -102,9 +102,9 @@ func canaryRequests() map[string][]canaryRequest {
 		"POST /publish-table":            post,
 		"GET /publish-all":               plain, "POST /publish-all": post, "POST " + draft + "/tables": post,
 		"POST /publish-all/discard": post,
-		"GET " + api + "/fetch":     plain, "POST " + api + "/fetch": file,
-		"POST " + page + "/fetch": post,
-		"GET " + draft:            plain, "POST " + draft: post, "GET " + draft + "/descriptor": plain,
+		"POST " + api + "/fetch":    file,
+		"POST " + page + "/fetch":   post,
+		"GET " + draft:              plain, "POST " + draft: post, "GET " + draft + "/descriptor": plain,
 		"POST " + draft + "/discard": post, "POST " + draft + "/publish": post,
 		"GET " + draft + "/live/{publish}": plain,
 	}

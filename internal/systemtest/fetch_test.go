@@ -82,7 +82,7 @@ func TestFetch(t *testing.T) {
 	if now := n.expect(http.StatusOK, path+"/data").Body; now != before {
 		t.Errorf("after the crash, the live version is %s", now)
 	}
-	if r := send(n, http.MethodGet, path+"/fetch", ""); r.Status != http.StatusOK ||
+	if r := send(n, http.MethodGet, path, ""); r.Status != http.StatusOK ||
 		!strings.Contains(r.Body, `"running":true`) {
 		t.Errorf("%d %s", r.Status, r.Body) // another server may fetch when the claim expires
 	}

@@ -13,13 +13,14 @@ func (p *Site) Tag(parts ...string) string {
 	return etag.New(p.Opts.Version, append([]string{p.assets().folder}, parts...)...)
 }
 
-// TagOfQuery returns a raw query string as a part of an entity tag: with the time if its filters
-// may move with it.
+// TagOfQuery returns a query string as a part of an entity tag: with the time until which the
+// response stays as it is if its filters move with time.
 func TagOfQuery(raw string) string {
-	if !query.Split(raw).MayMove() {
+	at := query.Split(raw).MovesAt(time.Now())
+	if at.IsZero() {
 		return raw
 	}
-	return raw + " " + time.Now().UTC().Truncate(query.MovingInterval).String()
+	return raw + " " + at.UTC().String()
 }
 
 // fileRepresentation is incremented when a release changes the bytes of pictures or documents about
