@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -101,8 +102,8 @@ func TestFetch_killed(t *testing.T) {
 		"HERBARIUM_BLOBS="+s3test.New(t).URL(t, "herbarium"), "HERBARIUM_REQUEST_TIMEOUT=1m")...)
 	newNode := func() *node { return start(t, config{settings: env}) }
 	n := newNode()
-	out, code, err := programtest.Run(t.Context(), program, append(env, "HERBARIUM_DATA="+t.TempDir()), "keys", "create",
-		"--name", "publisher", "--scope", "publish:shop/*,data:read")
+	out, code, err := programtest.Run(t.Context(), program, append(env, "HERBARIUM_DATA="+t.TempDir()), "keys",
+		"create", "--name", "publisher", "--scope", "publish:shop/*,data:read")
 	if err != nil || code != 0 {
 		t.Fatal(out, code, err)
 	}
@@ -154,8 +155,15 @@ func TestFetch_killed(t *testing.T) {
 		o.content.Store(file())
 		held := &heldResponse{step.bytes, make(chan struct{}), make(chan struct{})}
 		o.held.Store(held)
-		exec("UPDATE fetches SET due = 1")
-		<-held.arrived
+		exec("UPDATE fetches SET due = 1000000 * extract(epoch FROM now())::bigint")
+		eventually(t, step.name+": the node fetches", func(context.Context) error {
+			select {
+			case <-held.arrived:
+				return nil
+			default:
+				return errors.New("no request has arrived")
+			}
+		})
 		next := newNode()
 		if step.locked != "" {
 			tx, err := db.Begin(t.Context())
@@ -196,8 +204,8 @@ func TestFetch_killed(t *testing.T) {
 		exec("UPDATE fetches SET claimed = 1") // as if that time had passed
 		eventually(t, step.name+": another node fetches", func(ctx context.Context) error {
 			d, err := describe(ctx, n)
-			if err == nil && (d.Records != records || d.Fetch.Running || !d.Fetch.CheckedAt.After(before.Fetch.CheckedAt) ||
-				d.Fetch.ChangedAt.Before(d.PublishedAt) || time.Until(d.Fetch.NextAt) < 0 || d.Fetch.Failures > 0) {
+			if err == nil && (d.Records != records || d.Fetch.Running ||
+				!d.Fetch.CheckedAt.After(before.Fetch.CheckedAt) || d.Fetch.ChangedAt.Before(d.PublishedAt) || time.Until(d.Fetch.NextAt) < 0 || d.Fetch.Failures > 0) {
 				err = fmt.Errorf("%+v", d)
 			}
 			return err
