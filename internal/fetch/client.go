@@ -293,6 +293,9 @@ func describe(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		return herb.Errorf(herb.CodeUnavailable, "the host %s was not found", herb.Clip(e.Name, 200))
 	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = e.Err // without the address that the name has
+	}
 	return herb.Errorf(herb.CodeUnavailable, "cannot fetch the file: %s", herb.Clip(err.Error(), maxMessage))
 }
 

@@ -156,6 +156,11 @@ func TestClient_hostile(t *testing.T) {
 			o.TLS.Time = func() time.Time { return time.Now().AddDate(200, 0, 0) }
 		}, want: "certificate has expired"},
 		"another certificate": {change: func(o *ClientOptions) { o.TLS = &tls.Config{} }, want: "certificate"},
+		"down": {change: func(o *ClientOptions) {
+			o.Lookup = func(context.Context, string) ([]netip.Addr, error) {
+				return []netip.Addr{netip.MustParseAddr("127.99.0.1")}, nil // nothing listens there
+			}
+		}, want: "cannot fetch the file: connect: connection refused"},
 		"huge header": {handler: func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.Header().Set("X-A", strings.Repeat("a", 1<<20))
 		}, want: "cannot fetch the file"},
@@ -179,7 +184,7 @@ func TestClient_hostile(t *testing.T) {
 			_, _ = io.WriteString(w, "a,b\n")
 			interrupt(w)
 		}, want: "the file is not complete: it has 10 bytes of 1000 bytes"},
-		"no hosts":       {change: func(o *ClientOptions) { o.Hosts = Hosts{} }, want: "this server fetches nothing"},
+		"no hosts": {change: func(o *ClientOptions) { o.Hosts = Hosts{} }, want: "this server fetches nothing"},
 		"no credentials": {path: "credentials",
 			want: `the server has no credentials "crm" of shop/prices for example.com`},
 		"credentials of another host": {path: "credentials", change: func(o *ClientOptions) {

@@ -205,7 +205,8 @@ func TestFetch_killed(t *testing.T) {
 		eventually(t, step.name+": another node fetches", func(ctx context.Context) error {
 			d, err := describe(ctx, n)
 			if err == nil && (d.Records != records || d.Fetch.Running ||
-				!d.Fetch.CheckedAt.After(before.Fetch.CheckedAt) || d.Fetch.ChangedAt.Before(d.PublishedAt) || time.Until(d.Fetch.NextAt) < 0 || d.Fetch.Failures > 0) {
+				!d.Fetch.CheckedAt.After(before.Fetch.CheckedAt) || d.Fetch.ChangedAt.Before(d.PublishedAt) ||
+				time.Until(d.Fetch.NextAt) < 0 || d.Fetch.Failures > 0) {
 				err = fmt.Errorf("%+v", d)
 			}
 			return err

@@ -54,7 +54,8 @@ func TestFetch(t *testing.T) {
 	folder, ref := t.TempDir(), herb.Ref{Namespace: "shop", Name: "prices"}
 	address := "https://example.com:" + port + "/prices.csv"
 	must.NoError(t, os.WriteFile(filepath.Join(folder, "datapackage.json"), fmt.Appendf(nil,
-		`{"name": "shop", "resources": [{"name": "prices", "path": %q, "herbarium": {"refresh": "1h", "expected": "daily"}}]}`, address), 0o600))
+		`{"name": "shop", "resources": [{"name": "prices", "path": %q, "herbarium": `+
+			`{"refresh": "1h", "expected": "daily"}}]}`, address), 0o600))
 	must.NoError(t, p.publishFolder(t.Context(), folder))
 	must.NoError(t, p.data.Library.Refresh(t.Context()))
 	must.NoError(t, p.data.Store.AddFetch(t.Context(), store.Fetch{Ref: ref, Host: "https://example.com:" + port,
@@ -90,7 +91,8 @@ func TestFetch(t *testing.T) {
 		}
 		visit(publisher, path+"/versions")
 		got := strings.Join(strings.Fields(publisher.Text(".fetch")), " ")
-		for _, want := range []string{address, "Checked 3 November 2025, 09:00 UTC", "Changed 2 November 2025, 08:00 UTC",
+		for _, want := range []string{address, "Checked 3 November 2025, 09:00 UTC",
+			"Changed 2 November 2025, 08:00 UTC",
 			"Next ", "3 fetches have failed since 3 November 2025, 10:00 UTC: the source responded with status 404 Not Found",
 			"Fetch now"} {
 			if !strings.Contains(got, want) {

@@ -24,12 +24,9 @@ func (h *Handlers) PostFetch(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	started, err := h.opts.Fetches.Now(ctx, req.Ref, req.Actor)
-	if started.ID != "" && ctx.Err() == nil {
-		p, err := h.opts.Queue.State(ctx, started.ID, maxWait)
-		if err == nil && p.Result != nil {
-			return h.sendResult(w, r, p)
-		}
+	p, err := h.opts.Fetches.Now(ctx, req.Ref, req.Actor)
+	if p.Result != nil {
+		return h.sendResult(w, r, p)
 	}
 	if err != nil {
 		return err
