@@ -124,4 +124,21 @@ func TestFetch(t *testing.T) {
 		!strings.Contains(publisher.Text(".versions > li.live"), "2 rows") {
 		t.Errorf("after the fetch: %q", publisher.Text("main"))
 	}
+
+	// Paste a link.
+	publisher.Visit("/publish")
+	publisher.Fill("#namespace", "shop")
+	publisher.Fill("#dataset", "linked")
+	publisher.Click(publisher.Pick(".paste summary", "Paste a link to a file"))
+	publisher.Fill("#link", address)
+	publisher.send()
+	if got := publisher.Text(".publish-foot .primary"); got != "Publish 2 records" {
+		t.Errorf("the button is %q", got)
+	}
+	publisher.Click(".publish-foot .primary")
+	publisher.Until(`document.querySelector(".done")`)
+	live, err := p.data.Versions.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "linked"})
+	if err != nil || live.Descriptor.Fetch != (herb.FetchSource{Address: address, Refresh: "manual"}) {
+		t.Errorf("it is fetched from %+v, %v", live.Descriptor, err)
+	}
 }
