@@ -120,5 +120,21 @@ func TestFetch(t *testing.T) {
 		t.Errorf("readers see %s", a.body)
 	}
 	want("another dataset", p.do(t, request("POST", "/api/v1/shop/other/fetch", "", "X-API-Key: "+publisher)), 409)
+
+	// Who may publish shop/prices makes the server fetch nothing into other datasets.
+	const other = "/api/v1/shop/other"
+	name := func(dataset string) string {
+		return `{"name": "shop", "resources": [{"name": "` + dataset + `", "path": "` + address +
+			`", "herbarium": {"refresh": ` + refresh + `}}]}`
+	}
+	want("the descriptor of another dataset",
+		p.do(t, request("PUT", other+"/descriptor", name("other"), "X-API-Key: "+onePub)), 403)
+	want("a fetch of another dataset", p.do(t, request("POST", other+"/fetch", "", "X-API-Key: "+onePub)), 403)
+	want("the name of another dataset",
+		p.do(t, request("PUT", pricesPath+"/descriptor", name("other"), "X-API-Key: "+onePub)), 200,
+		`"dataset":"shop/prices"`)
+	if a := p.get(t, other); a.status != 404 {
+		t.Errorf("another dataset is %d %s", a.status, a.body)
+	}
 	want("a parameter", p.send(t, "POST", "/fetch?_force=true", ""), 400, "unknown parameter")
 }
