@@ -316,11 +316,14 @@ func (d *download) Read(p []byte) (n int, err error) {
 		return n, err
 	}
 	if d.etag == "" || d.at == 0 || d.resumes == maxResumes {
-		announced := ""
+		reason, announced := "the connection was lost", ""
+		if errors.Is(context.Cause(d.sent), errStalled) {
+			reason = errStalled.Error()
+		}
 		if d.size >= 0 {
 			announced = " of " + herb.FormatBytes(d.size)
 		}
-		return n, herb.Errorf(herb.CodeUnavailable, "the file is not complete: the connection was lost after %s%s",
+		return n, herb.Errorf(herb.CodeUnavailable, "the file is not complete: %s, after %s%s", reason,
 			herb.FormatBytes(d.at), announced)
 	}
 	d.resumes++

@@ -89,7 +89,7 @@ func TestClient_hostile(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, "a,b\n")
 			interrupt(w)
-		}, want: "the file is not complete: the connection was lost after 4 bytes of 1000 bytes"},
+		}, want: "the file is not complete: the connection was lost, after 4 bytes of 1000 bytes"},
 		"truncated chunks": {handler: func(w http.ResponseWriter, _ *http.Request, _ string) {
 			_, _ = io.WriteString(w, "a,b\n")
 			interrupt(w)
@@ -108,7 +108,7 @@ func TestClient_hostile(t *testing.T) {
 			_, _ = io.WriteString(w, "a,b\n")
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, change: func(o *ClientOptions) { o.Stall = 50 * time.Millisecond }, want: "not complete"},
+		}, change: func(o *ClientOptions) { o.Stall = 50 * time.Millisecond }, want: "sent nothing for too long"},
 		"takes too long": {handler: func(w http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() },
 			change: func(o *ClientOptions) { o.MaxTime = 50 * time.Millisecond }, want: "was not complete after 50ms"},
 		"changes while it is read": {handler: func(w http.ResponseWriter, r *http.Request, _ string) {
@@ -129,7 +129,7 @@ func TestClient_hostile(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, "a")
 			interrupt(w)
-		}, want: "the connection was lost after 6 bytes"},
+		}, want: "the connection was lost, after 6 bytes"},
 		"redirects to another host": {handler: func(w http.ResponseWriter, r *http.Request, _ string) {
 			http.Redirect(w, r, "https://evil.example/?token="+secret, http.StatusFound)
 		}, want: "nothing may be fetched from evil.example; the operator of the server allows it"},
@@ -172,6 +172,16 @@ func TestClient_hostile(t *testing.T) {
 				err = errors.Join(err, http.NewResponseController(w).Flush())
 			}
 		}, change: func(o *ClientOptions) { o.MaxTime = 50 * time.Millisecond }, want: "was not complete after 50ms"},
+		"another part": {handler: func(w http.ResponseWriter, r *http.Request, _ string) {
+			w.Header().Set("Etag", `"1"`)
+			w.Header().Set("Content-Length", "1000")
+			if r.Header.Get("Range") != "" {
+				w.Header().Set("Content-Range", "bytes 0-999/1000")
+				w.WriteHeader(206)
+			}
+			_, _ = io.WriteString(w, "a,b\n")
+			interrupt(w)
+		}, want: "the file has changed while it was fetched"},
 		"another end": {handler: func(w http.ResponseWriter, r *http.Request, _ string) {
 			w.Header().Set("Etag", `"1"`)
 			if r.Header.Get("Range") != "" {
