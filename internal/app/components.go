@@ -175,7 +175,7 @@ func (p *components) addFetches(files *receive.Receiver, queue *publish.Queue,
 		Log: p.opts.Log, Observe: func(o fetch.Outcome) { observed.Fetched(string(o)) },
 	})
 	observed.Fetches(words(fetch.Outcomes()), func(ctx context.Context) (failing int, err error) {
-		states, err := service.States(ctx)
+		states, err := service.States(ctx, herb.Ref{})
 		for _, s := range states {
 			if s.Failures > 0 {
 				failing++

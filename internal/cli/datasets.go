@@ -64,7 +64,7 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 	if err != nil {
 		return err
 	}
-	fetches, err := fetch.States(ctx, d.Store.Fetches, time.Now())
+	fetches, err := fetch.States(ctx, d.Store, herb.Ref{}, time.Now())
 	if err != nil {
 		return err
 	}

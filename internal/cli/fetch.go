@@ -49,7 +49,7 @@ func (r *runner) fetchSources(ctx context.Context, sources []descriptor.Source) 
 		if s.Fetch.Address == "" {
 			continue
 		}
-		f, err := client.Fetch(ctx, s.Fetch)
+		f, err := client.Fetch(ctx, s.Ref, s.Fetch)
 		if err != nil {
 			closeFiles()
 			return func() {}, herb.At(s.Ref.String(), err)

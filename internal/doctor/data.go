@@ -96,7 +96,7 @@ func (d *doctor) readCatalogue(ctx context.Context) {
 	catalogue, err := s.Changes(ctx, -1)
 	versions, versionsErr := s.Versions(ctx)
 	sources, sourcesErr := s.SourceErrors(ctx)
-	fetches, fetchesErr := fetch.States(ctx, s.Fetches, d.now())
+	fetches, fetchesErr := fetch.States(ctx, s, herb.Ref{}, d.now())
 	if err := errors.Join(err, versionsErr, sourcesErr, fetchesErr); err != nil {
 		d.fail(d.remedy(err, "restore a backup"), "cannot read the catalogue: %v", err)
 		return

@@ -53,13 +53,14 @@ type validators struct {
 
 // Credentials are a header that a host requires.
 type Credentials struct {
-	Host   string // to which alone the header is sent
-	Header string
-	Value  herb.Secret
+	Datasets string // pattern of those that may name the credentials
+	Host     string // to which alone the header is sent
+	Header   string
+	Value    herb.Secret
 }
 
-// ParseCredentials parses lines such as "crm data.example.org Authorization: Bearer …". Errors
-// contain no value.
+// ParseCredentials parses lines such as "crm shop/* data.example.org Authorization: Bearer …".
+// Errors contain no value.
 func ParseCredentials(text herb.Secret) (map[string]Credentials, error) {
 	all := map[string]Credentials{}
 	number := 0
@@ -70,10 +71,14 @@ func ParseCredentials(text herb.Secret) (map[string]Credentials, error) {
 		}
 		before, value, ok := strings.Cut(strings.TrimSpace(line), ":")
 		fields := strings.Fields(before)
-		if !ok || len(fields) != 3 || strings.TrimSpace(value) == "" || all[fields[0]].Host != "" {
-			return nil, herb.Invalidf("line %d is not NAME HOST HEADER: VALUE, with a name of its own", number)
+		if !ok || len(fields) != 4 || strings.TrimSpace(value) == "" || all[fields[0]].Host != "" {
+			return nil, herb.Invalidf("line %d is not NAME DATASETS HOST HEADER: VALUE, with a name of its own", number)
 		}
-		all[fields[0]] = Credentials{strings.ToLower(fields[1]), fields[2], herb.Secret(strings.TrimSpace(value))}
+		if _, err := herb.ParsePattern(fields[1]); err != nil {
+			return nil, herb.Invalidf("line %d: %s", number, herb.MessageOf(err))
+		}
+		all[fields[0]] = Credentials{fields[1], strings.ToLower(fields[2]), fields[3],
+			herb.Secret(strings.TrimSpace(value))}
 	}
 	return all, nil
 }
@@ -105,16 +110,16 @@ func NewClient(o ClientOptions) *Client {
 	return &Client{o, transport}
 }
 
-// Fetch fetches a file, whoever asks for it. The caller closes it.
-func (c *Client) Fetch(ctx context.Context, s herb.FetchSource) (*receive.File, error) {
-	f, _, err := c.fetch(ctx, s, validators{})
+// Fetch fetches the file of a dataset. The caller closes it.
+func (c *Client) Fetch(ctx context.Context, ref herb.Ref, s herb.FetchSource) (*receive.File, error) {
+	f, _, err := c.fetch(ctx, ref, s, validators{})
 	return f, err
 }
 
-// fetch fetches a file unless it is known: the error is errUnchanged then. It returns what
-// identifies the file. Errors contain neither addresses nor secrets.
-func (c *Client) fetch(ctx context.Context, s herb.FetchSource, known validators) (f *receive.File, is validators,
-	err error) {
+// fetch fetches the file of a dataset unless it is known: the error is errUnchanged then. It
+// returns what identifies the file. Errors contain neither addresses nor secrets.
+func (c *Client) fetch(ctx context.Context, ref herb.Ref, s herb.FetchSource, known validators) (f *receive.File,
+	is validators, err error) {
 	limited, cancel := context.WithTimeout(ctx, c.opts.MaxTime)
 	defer cancel()
 	if err := herb.CheckFetchAddress(s.Address); err != nil {
@@ -127,7 +132,7 @@ func (c *Client) fetch(ctx context.Context, s herb.FetchSource, known validators
 	if strings.HasPrefix(s.Address, "s3://") {
 		f, is, err = c.fetchObject(limited, s, known)
 	} else {
-		f, is, err = c.download(limited, s, known)
+		f, is, err = c.download(limited, ref, s, known)
 	}
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
@@ -142,10 +147,10 @@ func (c *Client) fetch(ctx context.Context, s herb.FetchSource, known validators
 }
 
 // download fetches a file over HTTP.
-func (c *Client) download(ctx context.Context, s herb.FetchSource, known validators) (*receive.File, validators,
-	error) {
+func (c *Client) download(ctx context.Context, ref herb.Ref, s herb.FetchSource, known validators) (*receive.File,
+	validators, error) {
 	address, _ := herb.DownloadAddress(s.Address)
-	d := &download{Client: c, source: s, address: address}
+	d := &download{Client: c, ref: ref, source: s, address: address}
 	defer d.close()
 	response, err := d.request(ctx, func(h http.Header) {
 		if known.ETag != "" {
@@ -200,6 +205,7 @@ func statusError(r *http.Response) error {
 // download reads a file over HTTP, and continues where a lost connection has ended.
 type download struct {
 	*Client
+	ref     herb.Ref
 	source  herb.FetchSource
 	address string
 	etag    string // strong; empty: it cannot be continued
@@ -230,12 +236,14 @@ func (d *download) request(ctx context.Context, set func(http.Header)) (*http.Re
 		return nil, err
 	}
 	credentials, named := d.opts.Credentials[d.source.Credentials]
-	if d.source.Credentials != "" && (!named || credentials.Host != strings.ToLower(r.URL.Host)) {
-		return nil, herb.Errorf(herb.CodeRejected, "the server has no credentials %q for %s",
-			herb.Clip(d.source.Credentials, 100), herb.Clip(r.URL.Host, 200))
+	if d.source.Credentials != "" && (!named || credentials.Host != strings.ToLower(r.URL.Host) ||
+		!d.ref.Matches(credentials.Datasets)) {
+		return nil, herb.Errorf(herb.CodeRejected, "the server has no credentials %q of %s for %s",
+			herb.Clip(d.source.Credentials, 100), d.ref, herb.Clip(r.URL.Host, 200))
 	}
 	r.Header.Set("User-Agent", d.opts.Program)
 	r.Header.Set("Accept", "*/*")
+	r.Header.Set("Accept-Encoding", "identity")
 	set(r.Header)
 	client := http.Client{
 		Transport: credentialTransport{d.transport, credentials},
@@ -285,6 +293,9 @@ func describe(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		return herb.Errorf(herb.CodeUnavailable, "the host %s was not found", herb.Clip(e.Name, 200))
 	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = e.Err // without the address that the name has
+	}
 	return herb.Errorf(herb.CodeUnavailable, "cannot fetch the file: %s", herb.Clip(err.Error(), maxMessage))
 }
 
@@ -297,15 +308,22 @@ func (d *download) Read(p []byte) (n int, err error) {
 	if err == io.EOF && d.sent.Err() != nil { // a source may end the response to a request that was canceled
 		err = context.Cause(d.sent)
 	}
+	if err == io.EOF && d.size >= 0 && d.at != d.size { // the rest was another one than was requested
+		return n, herb.Errorf(herb.CodeUnavailable, "the file is not complete: it has %s of %s",
+			herb.FormatBytes(d.at), herb.FormatBytes(d.size))
+	}
 	if err == nil || err == io.EOF || d.ctx.Err() != nil {
 		return n, err
 	}
 	if d.etag == "" || d.at == 0 || d.resumes == maxResumes {
-		announced := ""
+		reason, announced := "the connection was lost", ""
+		if errors.Is(context.Cause(d.sent), errStalled) {
+			reason = errStalled.Error()
+		}
 		if d.size >= 0 {
 			announced = " of " + herb.FormatBytes(d.size)
 		}
-		return n, herb.Errorf(herb.CodeUnavailable, "the file is not complete: the connection was lost after %s%s",
+		return n, herb.Errorf(herb.CodeUnavailable, "the file is not complete: %s, after %s%s", reason,
 			herb.FormatBytes(d.at), announced)
 	}
 	d.resumes++

@@ -20,6 +20,9 @@ import (
 	"herbarium/internal/publish/receive"
 )
 
+// testRef returns the dataset whose files are fetched.
+func testRef() herb.Ref { return herb.Ref{Namespace: "shop", Name: "prices"} }
+
 // origin is a server that files are fetched from, as example.com.
 type origin struct {
 	*httptest.Server
@@ -86,7 +89,7 @@ func TestClient_hostile(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, "a,b\n")
 			interrupt(w)
-		}, want: "the file is not complete: the connection was lost after 4 bytes of 1000 bytes"},
+		}, want: "the file is not complete: the connection was lost, after 4 bytes of 1000 bytes"},
 		"truncated chunks": {handler: func(w http.ResponseWriter, _ *http.Request, _ string) {
 			_, _ = io.WriteString(w, "a,b\n")
 			interrupt(w)
@@ -105,7 +108,7 @@ func TestClient_hostile(t *testing.T) {
 			_, _ = io.WriteString(w, "a,b\n")
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, change: func(o *ClientOptions) { o.Stall = 50 * time.Millisecond }, want: "not complete"},
+		}, change: func(o *ClientOptions) { o.Stall = 50 * time.Millisecond }, want: "sent nothing for too long"},
 		"takes too long": {handler: func(w http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() },
 			change: func(o *ClientOptions) { o.MaxTime = 50 * time.Millisecond }, want: "was not complete after 50ms"},
 		"changes while it is read": {handler: func(w http.ResponseWriter, r *http.Request, _ string) {
@@ -126,7 +129,7 @@ func TestClient_hostile(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, "a")
 			interrupt(w)
-		}, want: "the connection was lost after 6 bytes"},
+		}, want: "the connection was lost, after 6 bytes"},
 		"redirects to another host": {handler: func(w http.ResponseWriter, r *http.Request, _ string) {
 			http.Redirect(w, r, "https://evil.example/?token="+secret, http.StatusFound)
 		}, want: "nothing may be fetched from evil.example; the operator of the server allows it"},
@@ -153,14 +156,53 @@ func TestClient_hostile(t *testing.T) {
 			o.TLS.Time = func() time.Time { return time.Now().AddDate(200, 0, 0) }
 		}, want: "certificate has expired"},
 		"another certificate": {change: func(o *ClientOptions) { o.TLS = &tls.Config{} }, want: "certificate"},
+		"down": {change: func(o *ClientOptions) {
+			o.Lookup = func(context.Context, string) ([]netip.Addr, error) {
+				return []netip.Addr{netip.MustParseAddr("127.99.0.1")}, nil // nothing listens there
+			}
+		}, want: "cannot fetch the file: connect: connection refused"},
 		"huge header": {handler: func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.Header().Set("X-A", strings.Repeat("a", 1<<20))
 		}, want: "cannot fetch the file"},
-		"no hosts":       {change: func(o *ClientOptions) { o.Hosts = Hosts{} }, want: "this server fetches nothing"},
-		"no credentials": {path: "credentials", want: `the server has no credentials "crm" for example.com`},
+		"internal error": {handler: func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(500) },
+			want: "status 500 Internal Server Error"},
+		"slow": {handler: func(w http.ResponseWriter, _ *http.Request, _ string) {
+			for err := error(nil); err == nil; {
+				_, err = w.Write([]byte("a"))
+				err = errors.Join(err, http.NewResponseController(w).Flush())
+			}
+		}, change: func(o *ClientOptions) { o.MaxTime = 50 * time.Millisecond }, want: "was not complete after 50ms"},
+		"another part": {handler: func(w http.ResponseWriter, r *http.Request, _ string) {
+			w.Header().Set("Etag", `"1"`)
+			w.Header().Set("Content-Length", "1000")
+			if r.Header.Get("Range") != "" {
+				w.Header().Set("Content-Range", "bytes 0-999/1000")
+				w.WriteHeader(206)
+			}
+			_, _ = io.WriteString(w, "a,b\n")
+			interrupt(w)
+		}, want: "the file has changed while it was fetched"},
+		"another end": {handler: func(w http.ResponseWriter, r *http.Request, _ string) {
+			w.Header().Set("Etag", `"1"`)
+			if r.Header.Get("Range") != "" {
+				w.Header().Set("Content-Range", "bytes 4-9/10")
+				w.WriteHeader(206)
+				_, _ = io.WriteString(w, "1,2\n3\n")
+				return
+			}
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, "a,b\n")
+			interrupt(w)
+		}, want: "the file is not complete: it has 10 bytes of 1000 bytes"},
+		"no hosts": {change: func(o *ClientOptions) { o.Hosts = Hosts{} }, want: "this server fetches nothing"},
+		"no credentials": {path: "credentials",
+			want: `the server has no credentials "crm" of shop/prices for example.com`},
 		"credentials of another host": {path: "credentials", change: func(o *ClientOptions) {
-			o.Credentials = map[string]Credentials{"crm": {"other.example.com", "Authorization", secret}}
-		}, want: `the server has no credentials "crm" for example.com`},
+			o.Credentials = map[string]Credentials{"crm": {"*", "other.example.com", "Authorization", secret}}
+		}, want: `the server has no credentials "crm" of shop/prices for example.com`},
+		"credentials of another dataset": {path: "credentials", change: func(o *ClientOptions) {
+			o.Credentials = map[string]Credentials{"crm": {"shop/other", o.Hosts.names[0], "Authorization", secret}}
+		}, want: `the server has no credentials "crm" of shop/prices for example.com`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,7 +216,7 @@ func TestClient_hostile(t *testing.T) {
 			if c.path == "credentials" {
 				source.Credentials = "crm"
 			}
-			f, _, err := o.client(t, c.change).fetch(t.Context(), source, validators{})
+			f, _, err := o.client(t, c.change).fetch(t.Context(), testRef(), source, validators{})
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret) ||
 				strings.Contains(err.Error(), "a.csv") {
 				t.Errorf("%v; want %q", err, c.want)
@@ -206,7 +248,7 @@ func TestClient_addresses(t *testing.T) {
 		"s3://bucket/a?endpoint=http://127.0.0.1":      "without parameters",
 		"https://" + strings.Repeat("a", 1<<20):        "not an address",
 	} {
-		_, err := c.Fetch(t.Context(), herb.FetchSource{Address: address})
+		_, err := c.Fetch(t.Context(), testRef(), herb.FetchSource{Address: address})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%.100s: %.300v; want %q", address, err, want)
 		}
@@ -234,7 +276,7 @@ func TestClient_conditional(t *testing.T) {
 	c, known := o.client(t, nil), validators{}
 	fetch := func(want string) {
 		t.Helper()
-		f, is, err := c.fetch(t.Context(), herb.FetchSource{Address: o.address("/")}, known)
+		f, is, err := c.fetch(t.Context(), testRef(), herb.FetchSource{Address: o.address("/")}, known)
 		known = is
 		if want == "" {
 			if !errors.Is(err, errUnchanged) || f != nil {
@@ -278,9 +320,10 @@ func TestClient_resumes(t *testing.T) {
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
 	})
 	c := o.client(t, func(c *ClientOptions) {
-		c.Credentials = map[string]Credentials{"crm": {"example.com:" + o.port, "Authorization", "Bearer hush"}}
+		c.Credentials = map[string]Credentials{
+			"crm": {"shop/*", "example.com:" + o.port, "Authorization", "Bearer hush"}}
 	})
-	f, err := c.Fetch(t.Context(), herb.FetchSource{Address: o.address("/a.csv"), Credentials: "crm"})
+	f, err := c.Fetch(t.Context(), testRef(), herb.FetchSource{Address: o.address("/a.csv"), Credentials: "crm"})
 	must.NoError(t, err)
 	got, err := io.ReadAll(f.Content())
 	if err != nil || string(got) != content || strings.Join(credentials, ",") != "Bearer hush,Bearer hush" {
@@ -302,9 +345,9 @@ func TestClient_credentials(t *testing.T) {
 	})
 	c := o.client(t, func(c *ClientOptions) {
 		c.TLS = &tls.Config{InsecureSkipVerify: true}
-		c.Credentials = map[string]Credentials{"crm": {"example.com:" + o.port, "X-Key", "hush"}}
+		c.Credentials = map[string]Credentials{"crm": {"shop/prices", "example.com:" + o.port, "X-Key", "hush"}}
 	})
-	f, err := c.Fetch(t.Context(), herb.FetchSource{Address: o.address("/a"), Credentials: "crm"})
+	f, err := c.Fetch(t.Context(), testRef(), herb.FetchSource{Address: o.address("/a"), Credentials: "crm"})
 	must.NoError(t, err)
 	must.NoError(t, f.Close())
 	if got := strings.Join(sent, ","); got != "example.com hush,files.example.com " {
@@ -322,7 +365,7 @@ func TestClient_retryAfter(t *testing.T) {
 			w.Header().Set("Retry-After", value)
 			w.WriteHeader(http.StatusTooManyRequests)
 		})
-		_, err := o.client(t, nil).Fetch(t.Context(), herb.FetchSource{Address: o.address("/a")})
+		_, err := o.client(t, nil).Fetch(t.Context(), testRef(), herb.FetchSource{Address: o.address("/a")})
 		retry, ok := errors.AsType[*retryError](err)
 		if value == "1000000000000000000" {
 			want = maxRetryAfter
@@ -357,13 +400,13 @@ func TestParseHosts(t *testing.T) {
 
 func TestParseCredentials(t *testing.T) {
 	t.Parallel()
-	all, err := ParseCredentials("crm data.example.org Authorization: Bearer a:b\n\n b B.example X-Key:c")
-	if err != nil || all["crm"] != (Credentials{"data.example.org", "Authorization", "Bearer a:b"}) ||
-		all["b"] != (Credentials{"b.example", "X-Key", "c"}) {
+	all, err := ParseCredentials("crm shop/* data.example.org Authorization: Bearer a:b\n\n b * B.example X-Key:c")
+	if err != nil || all["crm"] != (Credentials{"shop/*", "data.example.org", "Authorization", "Bearer a:b"}) ||
+		all["b"] != (Credentials{"*", "b.example", "X-Key", "c"}) {
 		t.Errorf("%+v, %v", all, err)
 	}
-	for _, text := range []herb.Secret{"crm hush", "crm a.org Authorization:", "a b: hush",
-		"a b c: hush\na b c: hush"} {
+	for _, text := range []herb.Secret{"crm hush", "crm * a.org Authorization:", "a b: hush",
+		"a b c: hush", "a shop b c: hush", "a * b c: hush\na * b c: hush"} {
 		if _, err := ParseCredentials(text); err == nil || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%v", err)
 		}

@@ -68,7 +68,7 @@ func TestClient_objects(t *testing.T) {
 		if f.before != nil {
 			f.before()
 		}
-		got, is, err := c.fetch(t.Context(), herb.FetchSource{Address: "s3://source/" + f.address}, known)
+		got, is, err := c.fetch(t.Context(), testRef(), herb.FetchSource{Address: "s3://source/" + f.address}, known)
 		if f.failure != "" {
 			if err == nil || !strings.Contains(err.Error(), f.failure) ||
 				strings.Contains(err.Error(), s3test.SecretKey) {

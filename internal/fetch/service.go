@@ -39,7 +39,7 @@ type Store interface {
 	ClaimFetch(ctx context.Context, host string, ref herb.Ref, now, until time.Time) (*store.Fetch, error)
 	UpdateFetch(ctx context.Context, f store.Fetch) (bool, error)
 	RemoveFetch(ctx context.Context, ref herb.Ref) error
-	Fetches(ctx context.Context) ([]store.Fetch, error)
+	Fetches(ctx context.Context, ref herb.Ref) ([]store.Fetch, error)
 	AddUnpublished(ctx context.Context, ref herb.Ref, result herb.AuditResult, detail string) error
 }
 
@@ -126,7 +126,9 @@ func (s *Service) Run(ctx context.Context) error {
 		}
 		if now := s.opts.Now(); now.Sub(synced) >= syncEvery {
 			err = s.sync(ctx, synced.IsZero())
-			synced = now
+			if err == nil {
+				synced = now
+			}
 		}
 		err = errors.Join(err, s.fetchDue(ctx))
 		if err != nil && !failed && ctx.Err() == nil { // once, not every second while the database is down
@@ -180,15 +182,20 @@ func (s *Service) release() {
 	}
 }
 
-// States returns the states of all datasets that are fetched.
-func (s *Service) States(ctx context.Context) (map[herb.Ref]State, error) {
-	return States(ctx, s.opts.Store.Fetches, s.opts.Now())
+// States returns the states of the datasets that are fetched: of one, or of all if ref is zero.
+func (s *Service) States(ctx context.Context, ref herb.Ref) (map[herb.Ref]State, error) {
+	return States(ctx, s.opts.Store, ref, s.opts.Now())
 }
 
-// States returns the states at a time of all datasets that are fetched.
-func States(ctx context.Context, fetches func(context.Context) ([]store.Fetch, error), now time.Time) (
-	map[herb.Ref]State, error) {
-	stored, err := fetches(ctx)
+// Reader reads stored fetches.
+type Reader interface {
+	Fetches(ctx context.Context, ref herb.Ref) ([]store.Fetch, error)
+}
+
+// States returns the states at a time of the datasets that are fetched: of one, or of all if ref is
+// zero.
+func States(ctx context.Context, r Reader, ref herb.Ref, now time.Time) (map[herb.Ref]State, error) {
+	stored, err := r.Fetches(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -203,74 +210,62 @@ func States(ctx context.Context, fetches func(context.Context) ([]store.Fetch, e
 	return states, nil
 }
 
-// Now fetches the file of a dataset for an actor, also if it is not due, and publishes it. started
-// is empty if the file has not changed since it was fetched.
-func (s *Service) Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (started publish.Publish, err error) {
+// Now fetches the file of a dataset for an actor, also if it is not due, and publishes it. p has no
+// result if there was no publish, as when the file has not changed since it was fetched.
+func (s *Service) Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (p publish.Publish, err error) {
 	live, err := s.opts.LiveVersion(ctx, ref)
 	if err != nil {
-		return started, err
+		return p, err
 	}
 	source := sourceOf(live)
 	if source.Address == "" {
-		return started, errNotFetched(ref)
+		return p, errNotFetched(ref)
 	}
 	if err := s.sync(ctx, false); err != nil {
-		return started, err
+		return p, err
 	}
 	now := s.opts.Now()
 	claimed, err := s.opts.Store.ClaimFetch(ctx, "", ref, now, now.Add(lease))
 	if err != nil {
-		return started, err
+		return p, err
 	}
 	if claimed == nil {
-		return started, herb.Errorf(herb.CodeUnavailable, "a file of the same host is being fetched; try again")
+		return p, herb.Errorf(herb.CodeUnavailable, "a file of the same host is being fetched; try again")
 	}
-	err = s.attempt(ctx, *claimed, actor, func(p publish.Publish) { started = p })
-	return started, err
+	return s.attempt(ctx, *claimed, actor)
 }
 
 // fetch fetches and publishes a file that was claimed.
 func (s *Service) fetch(ctx context.Context, f store.Fetch) {
-	err := s.attempt(ctx, f, herb.Actor{ID: "server", Origin: "fetch " + f.Host}, func(publish.Publish) {})
+	_, err := s.attempt(ctx, f, herb.Actor{ID: "server", Origin: "fetch " + f.Host})
 	if err != nil && ctx.Err() == nil {
 		s.opts.Log.Warn("source not fetched", "dataset", f.Ref.String(), "host", f.Host, "err", err)
 	}
 }
 
 // attempt fetches a file that was claimed, publishes it unless it has not changed, and records the
-// result. started is called when the publish has begun.
-func (s *Service) attempt(ctx context.Context, f store.Fetch, actor herb.Actor, started func(publish.Publish)) error {
-	stop := s.renew(ctx, f)
+// result. The claim expires if it fails before.
+func (s *Service) attempt(ctx context.Context, f store.Fetch, actor herb.Actor) (p publish.Publish, err error) {
 	state, err := decodeState(f, s.opts.Now())
 	if err != nil {
-		stop()
-		return err
+		return p, err
 	}
 	live, err := s.opts.LiveVersion(ctx, f.Ref)
-	if err != nil { // the claim expires
-		stop()
-		return err
+	if err != nil {
+		return p, err
 	}
-	source := sourceOf(live)
-	if source.Address != f.Address {
-		stop()
-		return s.opts.Store.RemoveFetch(ctx, f.Ref) // the next sync adds what is fetched now
+	state.FetchSource = sourceOf(live)
+	if state.Address != f.Address {
+		return p, s.opts.Store.RemoveFetch(ctx, f.Ref) // the next sync adds what is fetched now
 	}
-	state.FetchSource = source
-	recorded := false
-	outcome, err := s.publish(ctx, f.Ref, live, &state, actor, func(p publish.Publish) {
-		recorded = true
-		started(p)
-	})
+	stop := s.renew(ctx, f)
+	outcome, p, err := s.publish(ctx, f.Ref, live, &state, actor)
 	stop()
-	if outcome == OutcomeFailed && !recorded && state.Failures == 0 && ctx.Err() == nil { // publishes record theirs
+	if outcome == OutcomeFailed && p.ID == "" && state.Failures == 0 && ctx.Err() == nil { // publishes record theirs
 		s.auditFailure(herb.WithActor(ctx, actor), f)
 	}
 	s.record(ctx, f, state, outcome, err)
-	if outcome == OutcomeUnchanged || outcome == OutcomePublished {
-		return nil
-	}
-	return err
+	return p, err
 }
 
 // auditFailure adds the first of several failures in a row to the audit log, and informs webhooks.
@@ -290,46 +285,55 @@ func sourceOf(d herb.Dataset) herb.FetchSource {
 }
 
 // publish fetches a file and publishes it, and waits until that has ended.
-func (s *Service) publish(ctx context.Context, ref herb.Ref, live herb.Dataset, state *storedState, actor herb.Actor,
-	started func(publish.Publish)) (Outcome, error) {
-	file, is, err := s.opts.Client.fetch(ctx, state.FetchSource, state.Known)
-	if errors.Is(err, errUnchanged) {
+func (s *Service) publish(ctx context.Context, ref herb.Ref, live herb.Dataset, state *storedState,
+	actor herb.Actor) (outcome Outcome, p publish.Publish, err error) {
+	file, is, err := s.opts.Client.fetch(ctx, ref, state.FetchSource, state.Known)
+	unchanged := errors.Is(err, errUnchanged)
+	switch {
+	case err == nil, unchanged:
+		state.Unsent = time.Time{}
+	case state.Unsent.IsZero() && ctx.Err() == nil:
+		state.Unsent = s.opts.Now().UTC()
+	}
+	if unchanged {
 		state.Known = is
-		return OutcomeUnchanged, nil
+		return OutcomeUnchanged, p, nil
 	}
 	if err != nil {
-		return OutcomeFailed, err
+		return OutcomeFailed, p, err
 	}
 	rejected := file.SHA256 + " " + live.Version
 	if rejected == state.Rejected { // publishers and webhooks know it
-		return OutcomeRejected, errors.Join(herb.Errorf(herb.CodeRejected, "%s", state.Error), file.Close())
+		return OutcomeRejected, p, errors.Join(herb.Errorf(herb.CodeRejected, "%s", state.Error), file.Close())
 	}
-	p, err := s.opts.Queue.Start(ctx, newRequest(ref, file, state.FetchSource, live.Version, actor))
+	p, err = s.opts.Queue.Start(ctx, newRequest(ref, file, state.FetchSource, live.Version, actor))
 	if err != nil {
-		return OutcomeFailed, err
+		return OutcomeFailed, p, err
 	}
-	started(p)
 	for p.Result == nil {
 		p, err = s.opts.Queue.State(ctx, p.ID, renewEvery)
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return OutcomeFailed, err
+			return OutcomeFailed, p, err
 		}
 	}
 	switch p.Result.Status {
 	case versions.StatusPublished:
 		state.Known, state.Changed = is, s.opts.Now().UTC()
-		return OutcomePublished, nil
+		return OutcomePublished, p, nil
 	case versions.StatusUnchanged:
+		if p.Result.RolledBack == "" && is.SHA256 != state.Known.SHA256 && !live.Published.IsZero() {
+			state.Changed = live.Published.UTC() // by a fetch whose result was not recorded, or another publish
+		}
 		state.Known = is
-		return OutcomeUnchanged, nil
+		return OutcomeUnchanged, p, nil
 	case versions.StatusRejected:
 		state.Rejected = rejected
-		return OutcomeRejected, herb.Errorf(herb.CodeRejected, "%s", p.Result.Error)
+		return OutcomeRejected, p, herb.Errorf(herb.CodeRejected, "%s", p.Result.Error)
 	}
-	return OutcomeFailed, herb.Errorf(p.Code, "%s", p.Result.Error)
+	return OutcomeFailed, p, herb.Errorf(p.Code, "%s", p.Result.Error)
 }
 
 // newRequest returns the request to publish a file that was fetched.
@@ -345,8 +349,8 @@ func newRequest(ref herb.Ref, file *receive.File, source herb.FetchSource, live 
 }
 
 // Fetch fetches a file for a publisher. The caller closes it.
-func (s *Service) Fetch(ctx context.Context, source herb.FetchSource) (*receive.File, error) {
-	return s.opts.Client.Fetch(ctx, source)
+func (s *Service) Fetch(ctx context.Context, ref herb.Ref, source herb.FetchSource) (*receive.File, error) {
+	return s.opts.Client.Fetch(ctx, ref, source)
 }
 
 // Request makes the next fetch of a dataset due.
@@ -359,8 +363,15 @@ func (s *Service) Request(ctx context.Context, ref herb.Ref) error {
 	if source.Address == "" {
 		return errNotFetched(ref)
 	}
-	return s.opts.Store.AddFetch(ctx, store.Fetch{Ref: ref, Host: hostOf(source.Address), Address: source.Address,
-		Due: s.opts.Now()})
+	f := store.Fetch{Ref: ref}
+	stored, err := s.opts.Store.Fetches(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if len(stored) > 0 {
+		f = stored[0]
+	}
+	return s.schedule(ctx, f, source, s.opts.Now())
 }
 
 // errNotFetched returns the error of a dataset that is not fetched.

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -37,6 +37,7 @@ type site struct {
 	result    *versions.Result // of publishes; nil: published
 	after     string           // Retry-After
 	constant  bool             // the files do not change
+	started   chan struct{}    // is closed by the first publish; nil: none
 }
 
 func newTestSite(t *testing.T) *site {
@@ -84,6 +85,9 @@ func (s *site) Start(_ context.Context, r publish.Request) (publish.Publish, err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.published = append(s.published, r.Ref.String())
+	if s.started != nil && len(s.published) == 1 {
+		close(s.started)
+	}
 	result := versions.Result{Status: versions.StatusPublished}
 	if s.result != nil {
 		result = *s.result
@@ -151,7 +155,7 @@ func (s *site) step(t *testing.T, service *Service, d time.Duration) {
 // state returns the state of a dataset.
 func (s *site) state(t *testing.T, service *Service, ref herb.Ref) State {
 	t.Helper()
-	states, err := service.States(t.Context())
+	states, err := service.States(t.Context(), herb.Ref{})
 	must.NoError(t, err)
 	return states[ref]
 }
@@ -175,9 +179,9 @@ func TestService(t *testing.T) {
 	start := s.now
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
 	s.step(t, service, 0)
-	want("new", 0, 0, func(e *State) { e.Next, e.Refresh = at(60), "" })
+	want("new", 0, 0, func(e *State) { e.Next = at(60) })
 	s.step(t, service, 59*time.Minute)
-	want("not due", 0, 0, func(e *State) { e.Next, e.Refresh = at(60), "" })
+	want("not due", 0, 0, func(e *State) { e.Next = at(60) })
 	s.step(t, service, time.Minute)
 	want("changed", 1, 1, func(e *State) { e.Checked, e.Changed, e.Next = at(60), at(60), at(120) })
 
@@ -188,7 +192,7 @@ func TestService(t *testing.T) {
 	s.set(func() { s.status, s.after = 503, "7200" })
 	s.step(t, service, time.Hour)
 	failed := func(e *State) {
-		e.Checked, e.Changed, e.Failing = at(120), at(60), at(180)
+		e.Checked, e.Changed, e.Failing, e.Unsent = at(120), at(60), at(180), at(180)
 		e.Error = "the source responded with status 503 Service Unavailable"
 	}
 	want("down", 3, 2, func(e *State) { failed(e); e.Failures, e.Next = 1, at(300) })
@@ -209,7 +213,8 @@ func TestService(t *testing.T) {
 	})
 	s.step(t, service, 24*time.Hour)
 	if state := s.state(t, service, ref); state.Failures != 14 || state.Error != "most are gone" ||
-		len(s.published) != n+1 {
+		len(s.published) != n+1 || !state.Failing.Equal(at(180)) ||
+		!state.Unreachable(s.now.Add(1000*time.Hour)).IsZero() { // it can be reached
 		t.Errorf("rejected: %+v", state)
 	}
 	s.set(func() { s.result = nil })
@@ -222,8 +227,18 @@ func TestService(t *testing.T) {
 	// another time, another address, and no address
 	s.add("prices", "example.com", "0 6 * * *")
 	s.step(t, service, 0)
-	if next := s.state(t, service, ref).Next; next.Hour() != 6 || next.Minute() != 0 {
+	next := s.state(t, service, ref).Next
+	if next.Hour() != 6 || next.Minute() != 0 {
 		t.Errorf("next at %s", next)
+	}
+	s.step(t, service, time.Hour)
+	if later := s.state(t, service, ref).Next; !later.Equal(next) {
+		t.Errorf("next at %s instead of %s", later, next)
+	}
+	n = len(s.published)
+	s.step(t, service, next.Sub(s.now))
+	if len(s.published) != n+1 {
+		t.Error("it was not fetched at the new time")
 	}
 	s.add("prices", "b.example.com", "1m")
 	s.step(t, service, 0)
@@ -232,7 +247,7 @@ func TestService(t *testing.T) {
 	}
 	s.set(func() { s.live[ref] = herb.FetchSource{} })
 	s.step(t, service, time.Minute)
-	if states, err := service.States(t.Context()); err != nil || len(states) != 0 {
+	if states, err := service.States(t.Context(), herb.Ref{}); err != nil || len(states) != 0 {
 		t.Errorf("not fetched any more: %+v, %v", states, err)
 	}
 }
@@ -311,49 +326,93 @@ func TestService_killed(t *testing.T) {
 	}
 }
 
-// TestService_many fetches 1,000 datasets of 50 hosts on two nodes with a fast clock: each as often
-// as it is due, from each host one at a time.
+// TestService_restart starts a server after a day in which none ran: what is due is spread.
+func TestService_restart(t *testing.T) {
+	t.Parallel()
+	s := newTestSite(t)
+	service := s.service(t)
+	n := 0
+	service.opts.Jitter = func(pause time.Duration) time.Duration {
+		n++
+		return pause * time.Duration(n) / 100
+	}
+	refs := []herb.Ref{s.add("a", "a.example.com", "1h"), s.add("b", "b.example.com", "1h"),
+		s.add("c", "c.example.com", "2m"), s.add("manual", "d.example.com", "manual")}
+	must.NoError(t, service.sync(t.Context(), true))
+	s.set(func() { s.now = s.now.Add(24 * time.Hour) })
+	must.NoError(t, service.sync(t.Context(), true))
+	var after []time.Duration
+	for _, ref := range refs[:3] {
+		after = append(after, s.state(t, service, ref).Next.Sub(s.now))
+	}
+	slices.Sort(after)
+	if after[0] <= 0 || after[0] == after[1] || after[1] == after[2] || after[2] > 5*time.Minute {
+		t.Errorf("they are due after %s", after)
+	}
+	if next := s.state(t, service, refs[3]).Next; !next.IsZero() {
+		t.Errorf("what is fetched on request is due at %s", next)
+	}
+}
+
+// TestService_run runs a service until it has fetched a file.
+func TestService_run(t *testing.T) {
+	t.Parallel()
+	s := newTestSite(t)
+	service, ref := s.service(t), s.add("prices", "example.com", "1h")
+	s.step(t, service, 0)
+	s.started = make(chan struct{})
+	s.set(func() { s.now = s.now.Add(time.Hour) })
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { must.NoError(t, service.Run(ctx)) })
+	<-s.started
+	stop()
+	running.Wait()
+	if state := s.state(t, service, ref); state.Running || len(s.published) != 1 {
+		t.Errorf("%+v, %d publishes", state, len(s.published))
+	}
+}
+
+// TestService_many fetches 1,000 datasets of 50 hosts on two nodes: each as often as it is due,
+// from each host one at a time.
 func TestService_many(t *testing.T) {
 	t.Parallel()
-	const datasets, hosts, rounds = 1000, 50, 1
+	const datasets, hosts = 1000, 50
 	s := newTestSite(t)
 	for i := range datasets {
 		s.add(fmt.Sprintf("d%d", i), fmt.Sprintf("h%d.example.com", i%hosts), "1h")
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	for range 2 {
-		node := s.service(t)
-		running.Go(func() { must.NoError(t, node.Run(ctx)) })
-	}
-	observer := s.service(t)
-	for round := range rounds + 1 {
-		for {
-			states, err := observer.States(t.Context())
-			must.NoError(t, err)
-			done := len(states) == datasets
-			for _, state := range states {
-				done = done && (round == 0 || state.Checked.Equal(s.now) && !state.Running)
-			}
-			if done {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
+	first, second := s.service(t), s.service(t)
+	must.NoError(t, first.sync(t.Context(), true))
+	s.set(func() { s.now = s.now.Add(time.Hour) })
+	for {
+		due, err := s.store.DueFetchHosts(t.Context(), s.now)
+		must.NoError(t, err)
+		if len(due) == 0 {
+			break
 		}
-		s.set(func() { s.now = s.now.Add(time.Hour) })
+		must.NoError(t, first.fetchDue(t.Context()))
+		must.NoError(t, second.fetchDue(t.Context()))
+		first.running.Wait()
+		second.running.Wait()
 	}
-	stop()
-	running.Wait()
 	seen := map[string]int{}
 	for _, ref := range s.published {
 		seen[ref]++
 	}
 	for ref, n := range seen {
-		if n != rounds && n != rounds+1 { // the last hour may have begun
+		if n != 1 {
 			t.Errorf("%s was published %d times", ref, n)
 		}
 	}
-	if len(seen) != datasets || strings.Contains(fmt.Sprint(s.busy), "-") {
+	states, err := first.States(t.Context(), herb.Ref{})
+	must.NoError(t, err)
+	for ref, state := range states {
+		if !state.Checked.Equal(s.now) || !state.Next.Equal(s.now.Add(time.Hour)) {
+			t.Errorf("%s: %+v", ref, state)
+		}
+	}
+	if len(seen) != datasets || len(states) != datasets {
 		t.Errorf("%d datasets were published", len(seen))
 	}
 }

@@ -16,19 +16,20 @@ type State struct {
 	Changed  time.Time `json:"changed_at,omitzero"` // its file was published
 	Next     time.Time `json:"next_at,omitzero"`    // zero: it is fetched on request only
 	Failing  time.Time `json:"failing_since,omitzero"`
-	Failures int       `json:"failures,omitempty"` // since then
-	Error    string    `json:"error,omitempty"`    // of the last fetch
+	Unsent   time.Time `json:"unreachable_since,omitzero"` // since then, the source has sent no file
+	Failures int       `json:"failures,omitempty"`         // since Failing
+	Error    string    `json:"error,omitempty"`            // of the last fetch
 	Running  bool      `json:"running,omitempty"`
 }
 
 // unreachable is how long fetches must fail before readers are told.
 const unreachable = 7 * 24 * time.Hour
 
-// Unreachable returns since when the source has failed if readers should know it; else the zero
-// time.
+// Unreachable returns since when the source has sent no file if readers should know it; else the
+// zero time. A source whose files are rejected can be reached.
 func (s State) Unreachable(now time.Time) time.Time {
-	if !s.Failing.IsZero() && now.Sub(s.Failing) >= unreachable {
-		return s.Failing
+	if !s.Unsent.IsZero() && now.Sub(s.Unsent) >= unreachable {
+		return s.Unsent
 	}
 	return time.Time{}
 }

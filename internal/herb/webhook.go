@@ -30,8 +30,13 @@ func (w Webhook) Principal() Principal {
 
 // Matches reports whether a dataset is one of those whose events the webhook receives.
 func (w Webhook) Matches(ref Ref) bool {
-	return slices.Contains(w.Datasets, ref.String()) || slices.Contains(w.Datasets, ref.Namespace+"/*") ||
-		slices.Contains(w.Datasets, AllDatasets)
+	return ref.Matches(w.Datasets...)
+}
+
+// Matches reports whether one of several patterns of datasets matches the dataset.
+func (r Ref) Matches(patterns ...string) bool {
+	return slices.Contains(patterns, r.String()) || slices.Contains(patterns, r.Namespace+"/*") ||
+		slices.Contains(patterns, AllDatasets)
 }
 
 // AllDatasets is the pattern that every dataset matches.

@@ -99,10 +99,14 @@ func New(opts Options) (*API, error) {
 		PageKey: a.pageKey, TrustedProxies: opts.TrustedProxies,
 		Stall: opts.Stall, RequestTimeout: opts.RequestTimeout, UploadStall: opts.UploadStall,
 	})
+	var fetches reading.Fetches
+	if opts.Publishing != nil {
+		fetches = opts.Publishing.Fetches
+	}
 	a.reading = reading.New(reading.Options{
 		Gate: a.gate, Library: opts.Library, Base: base, PublicURL: opts.PublicURL, SearchBudget: opts.SearchBudget,
 		Changes: opts.Changes,
-		Origin:  opts.Origin, History: opts.History,
+		Origin:  opts.Origin, History: opts.History, Fetches: fetches,
 		Features: openapi.Features{Plants: opts.Plants != nil, Publishing: opts.Publishing != nil},
 	})
 	if opts.Publishing != nil {

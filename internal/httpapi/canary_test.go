@@ -102,7 +102,7 @@ func canaryRequests() map[string][]canaryRequest {
 		"POST /publish-table":            post,
 		"GET /publish-all":               plain, "POST /publish-all": post, "POST " + draft + "/tables": post,
 		"POST /publish-all/discard": post, "POST /publish-all/join": post,
-		"GET " + api + "/fetch": plain, "POST " + api + "/fetch": file,
+		"POST " + api + "/fetch":     file,
 		"POST " + page + "/fetch":    post,
 		"POST " + page + "/settings": post, "POST " + page + "/withdraw": post, "POST " + page + "/remove": post,
 		"GET " + draft: plain, "POST " + draft: post, "GET " + draft + "/descriptor": plain,

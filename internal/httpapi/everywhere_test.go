@@ -79,8 +79,8 @@ func TestVersion_everywhere(t *testing.T) {
 		}
 	}
 	const dataset = "GET /api/v1/{namespace}/{dataset}"
-	if len(rejecting) != 4 || !rejecting[dataset+" 400"] || !rejecting[dataset+"/descriptor 400"] ||
-		!rejecting[dataset+"/fetch 400"] || !rejecting[dataset+"/versions 400"] {
+	if len(rejecting) != 3 || !rejecting[dataset+" 400"] || !rejecting[dataset+"/descriptor 400"] ||
+		!rejecting[dataset+"/versions 400"] {
 		t.Errorf("routes that read no versions: %v", rejecting)
 	}
 

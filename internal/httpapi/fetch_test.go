@@ -33,7 +33,7 @@ func TestFetch(t *testing.T) {
 		o.fetch = &fetches.ClientOptions{
 			Hosts: hosts, TLS: origin.Client().Transport.(*http.Transport).TLSClientConfig,
 			Credentials: map[string]fetches.Credentials{
-				"crm": {Host: "example.com:" + port, Header: "X-Key", Value: "hush"}},
+				"crm": {Datasets: "shop/*", Host: "example.com:" + port, Header: "X-Key", Value: "hush"}},
 			Lookup: func(context.Context, string) ([]netip.Addr, error) {
 				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 			},
@@ -85,7 +85,9 @@ func TestFetch(t *testing.T) {
 		"other fields": {strings.Replace(content, "name", "title", 1), 409, "renamed"},
 		"another format": {`[{"id":1,"name":"Rose"},{"id":2,"name":"Fern"},{"id":3,"name":"Oak"},{"id":4,"name":"Elm"},` +
 			`{"id":5,"name":"Ash"},{"id":6,"name":"Yew"}]`, 409, "the file is json"},
-		"nothing": {"", 422, ""},
+		"nothing":        {"", 422, ""},
+		"wrong encoding": {"\xff\xfei\x00d\x00,\x00n\x00a\x00m\x00e\x00\n\x001", 422, ""},
+		"compressed":     {"\x1f\x8b\x08\x00\x00", 422, ""},
 	} {
 		before := content
 		content = c.content
@@ -94,11 +96,11 @@ func TestFetch(t *testing.T) {
 		if live := p.liveVersion(t); live != second {
 			t.Errorf("%s: the live version is %s", name, live)
 		}
-		want("the state", p.send(t, "GET", "/fetch", ""), 200, `"error":`, `"failures":`, `"refresh":"1h"`)
+		want("the state", p.send(t, "GET", "", ""), 200, `"error":`, `"failures":`, `"refresh":"1h"`)
 		content = before
 	}
 	want("the file is back", fetchNow(), 200, `"status":"unchanged"`)
-	if a := p.send(t, "GET", "/fetch", ""); strings.Contains(a.body, `"error"`) ||
+	if a := p.send(t, "GET", "", ""); strings.Contains(a.body, `"error"`) ||
 		!strings.Contains(a.body, `"next_at"`) {
 		t.Errorf("%s", a.body)
 	}
@@ -113,8 +115,26 @@ func TestFetch(t *testing.T) {
 	want("the next fetch", fetchNow(), 200)
 
 	want("no key", p.do(t, request("POST", pricesPath+"/fetch", "")), 401)
-	want("no key", p.do(t, request("GET", pricesPath+"/fetch", "")), 401)
+	if a := p.do(t, request("GET", pricesPath, "")); a.status != 200 || strings.Contains(a.body, `"fetch"`) ||
+		!strings.Contains(a.body, address) {
+		t.Errorf("readers see %s", a.body)
+	}
 	want("another dataset", p.do(t, request("POST", "/api/v1/shop/other/fetch", "", "X-API-Key: "+publisher)), 409)
+
+	// Who may publish shop/prices makes the server fetch nothing into other datasets.
+	const other = "/api/v1/shop/other"
+	name := func(dataset string) string {
+		return `{"name": "shop", "resources": [{"name": "` + dataset + `", "path": "` + address +
+			`", "herbarium": {"refresh": ` + refresh + `}}]}`
+	}
+	want("the descriptor of another dataset",
+		p.do(t, request("PUT", other+"/descriptor", name("other"), "X-API-Key: "+onePub)), 403)
+	want("a fetch of another dataset", p.do(t, request("POST", other+"/fetch", "", "X-API-Key: "+onePub)), 403)
+	want("the name of another dataset",
+		p.do(t, request("PUT", pricesPath+"/descriptor", name("other"), "X-API-Key: "+onePub)), 200,
+		`"dataset":"shop/prices"`)
+	if a := p.get(t, other); a.status != 404 {
+		t.Errorf("another dataset is %d %s", a.status, a.body)
+	}
 	want("a parameter", p.send(t, "POST", "/fetch?_force=true", ""), 400, "unknown parameter")
-	want("the description", p.get(t, pricesPath), 200, address)
 }

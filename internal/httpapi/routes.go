@@ -115,7 +115,6 @@ func (a *API) publishRoutes() []route {
 		{Route: upload(http.MethodPut, descriptorPattern), Nothing: h.PutDescriptor},
 		{Route: get(descriptorPattern), Parameters: query.KindNone, Nothing: h.Descriptor},
 		{Route: upload(http.MethodPost, fetchPattern), Nothing: h.PostFetch},
-		{Route: get(fetchPattern), Parameters: query.KindNone, Nothing: h.FetchState},
 		{Route: get(datasetPattern + "/report"), Parameters: query.KindVersion, Nothing: h.Report},
 		{Route: write(http.MethodPost, datasetPattern+"/rollback"), Nothing: h.Rollback},
 		{Route: write(http.MethodDelete, datasetPattern), Nothing: h.RemoveDataset},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -12,6 +13,7 @@ import (
 	"herbarium/internal/ingest/pattern"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/value"
+	"herbarium/internal/query"
 	"herbarium/internal/text"
 )
 
@@ -135,7 +137,15 @@ func (v *view) newFieldCheck(f exposedField, field *herb.Field, budget *pattern.
 					bound.name, field.Type))
 			continue
 		}
-		limit, err := boundKey(field, bound.name, bound.value)
+		value, shown := bound.value, bound.value
+		resolved, moves, err := query.ResolveBound(field.Type, value, time.Now())
+		if err != nil {
+			return nil, herb.Invalidf("the constraint %s: %s", bound.name, herb.MessageOf(err))
+		}
+		if moves {
+			value, shown = resolved, value+", "+resolved
+		}
+		limit, err := boundKey(field, bound.name, value)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +153,7 @@ func (v *view) newFieldCheck(f exposedField, field *herb.Field, budget *pattern.
 			if key, status := text.FieldKey(field, value); status == text.Valid && bound.is(cmp.Compare(key, limit)) {
 				return ""
 			}
-			return bound.broken + " " + bound.value
+			return bound.broken + " " + shown
 		})
 	}
 	if set.MinLength > 0 || set.MaxLength != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -39,6 +40,14 @@ func TestConstraints(t *testing.T) {
 		{"exclusive maximum", numbers, number, set{ExclusiveMaximum: "10.0"}, "not less than the exclusive maximum"},
 		{"dates", dates, date, set{Minimum: "2024-02-01", Maximum: "2024-04-30"}, ""},
 		{"a later date", dates, date, set{Maximum: "2024-04-01"}, `"30.04.2024", more than the maximum 2024-04-01`},
+		{"bounds that move with time", dates, date, set{Minimum: "today-99999d", ExclusiveMaximum: "today"}, ""},
+		{"after a bound that moves", dates, date, set{Maximum: "today-9999d"},
+			`"01.02.2024", more than the maximum today-9999d, ` +
+				time.Now().UTC().AddDate(0, 0, -9999).Format(time.DateOnly)[:3]},
+		{"an unknown unit", dates, date, set{Maximum: "today-1x"},
+			`the constraint maximum: "today-1x" is not a date that moves with time`},
+		{"a number that moves", numbers, number, set{Maximum: "today"},
+			`the constraint maximum is "today", which is not a number`},
 		{"a bound of another type", numbers, number, set{Minimum: "soon"},
 			`the constraint minimum is "soon", which is not a number`},
 		{"lengths", texts, text, set{MinLength: 4, MaxLength: new(4)}, ""},

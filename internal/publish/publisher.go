@@ -39,7 +39,7 @@ type Publisher struct {
 	Access   herb.Access // of datasets whose sources do not state it; empty means AccessOpen
 	Log      *slog.Logger
 	// Fetch fetches the file of a source that names an address. nil: nothing is fetched.
-	Fetch func(ctx context.Context, s herb.FetchSource) (*receive.File, error)
+	Fetch func(ctx context.Context, ref herb.Ref, s herb.FetchSource) (*receive.File, error)
 	// Observe is called after each publish of a source of this server. nil disables it.
 	Observe func(way Way, status versions.Status, took time.Duration)
 
@@ -224,7 +224,7 @@ func (p *Publisher) fetch(ctx context.Context, s *ingest.Source) (*receive.File,
 		return nil, herb.Errorf(herb.CodeRejected, "%s is fetched from an address, and this program fetches nothing",
 			s.Ref)
 	}
-	f, err := p.Fetch(ctx, s.Fetch)
+	f, err := p.Fetch(ctx, s.Ref, s.Fetch)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -43,29 +44,40 @@ func cutMoving(operand string) (base, offset string, ok bool) {
 	return "", "", false
 }
 
-// MayMove reports whether filters of the query string may move with time, whatever the types of
-// their fields are.
-func (s String) MayMove() bool {
-	return slices.ContainsFunc(s.params, func(p RawParam) bool {
+// MovesAt returns the first time after now at which a filter of the query string may mean another
+// instant, whatever the types of the fields are; the zero time if none moves.
+func (s String) MovesAt(now time.Time) (at time.Time) {
+	for _, p := range s.params {
 		if p.Name == ParamFilter || p.Name == ParamHaving {
 			_, p.Value, _ = strings.Cut(p.Value, "=")
 		} else if IsReserved(p.Name) || strings.HasPrefix(p.Name, "_") && !strings.HasSuffix(p.Name, "]") {
-			return false
+			continue
 		}
-		return slices.ContainsFunc(strings.Split(p.Value, ","), IsMoving)
-	})
+		for operand := range strings.SplitSeq(p.Value, ",") {
+			switch base, _, ok := cutMoving(operand); {
+			case !ok:
+			case base == "now":
+				return now.Truncate(movingInterval).Add(movingInterval)
+			default: // periods start with a day
+				zone, err := parseZone(cmp.Or(s.Get(ParamZone), "UTC"))
+				if err != nil {
+					zone = time.UTC // the request is invalid
+				}
+				at = GrainDay.Next(GrainDay.Start(now.In(zone)))
+			}
+		}
+	}
+	return at
 }
 
-// MovingInterval is the time for which all operands resolve to the same instant.
-const MovingInterval = time.Minute
+// movingInterval is the time for which now resolves to the same instant.
+const movingInterval = time.Minute
 
 // offsetDigits is the maximum number of digits of an offset.
 const offsetDigits = 6
 
-// resolve returns the instant that an operand means, in the zone of the request: the start of the
-// current minute, day or period, moved by its offset. isDay is false for a minute.
+// resolve returns the instant that an operand means, in the zone of the request.
 func (m *movingDates) resolve(operand string) (t time.Time, isDay bool, err error) {
-	base, offset, _ := cutMoving(operand)
 	if m.now.IsZero() {
 		m.now = m.source.now
 		if m.now.IsZero() {
@@ -79,6 +91,21 @@ func (m *movingDates) resolve(operand string) (t time.Time, isDay bool, err erro
 		}
 		m.now = m.now.In(zone)
 	}
+	t, isDay, err = resolveMoving(operand, m.now)
+	if err != nil {
+		return t, false, err
+	}
+	if m.resolved == nil {
+		m.resolved = map[string]string{}
+	}
+	m.resolved[strings.TrimSpace(operand)] = t.Format(time.RFC3339)
+	return t, isDay, nil
+}
+
+// resolveMoving returns the instant that an operand means at a time, in its zone: the start of the
+// minute, day or period, moved by its offset. isDay is false for a minute.
+func resolveMoving(operand string, now time.Time) (t time.Time, isDay bool, err error) {
+	base, offset, _ := cutMoving(operand)
 	invalid := herb.Invalidf("%q is not a date that moves with time; valid forms: "+movingForms, clip(operand))
 	n, unit := 0, ""
 	if offset != "" {
@@ -96,12 +123,12 @@ func (m *movingDates) resolve(operand string) (t time.Time, isDay bool, err erro
 	grain := Grain(base)
 	switch base {
 	case "now":
-		t = m.now.Truncate(MovingInterval)
+		t = now.Truncate(movingInterval)
 	case "today":
 		grain = GrainDay
 		fallthrough
 	default:
-		t, isDay = grain.Start(m.now), true
+		t, isDay = grain.Start(now), true
 	}
 	switch {
 	case offset == "":
@@ -126,11 +153,25 @@ func (m *movingDates) resolve(operand string) (t time.Time, isDay bool, err erro
 		return t, false, herb.Invalidf("%q is in the year %d; give an offset within the years %d to %d", clip(operand),
 			t.Year(), first, last)
 	}
-	if m.resolved == nil {
-		m.resolved = map[string]string{}
-	}
-	m.resolved[strings.TrimSpace(operand)] = t.Format(time.RFC3339)
 	return t, isDay, nil
+}
+
+// ResolveBound returns the date or datetime in UTC, in canonical form, that a bound in a descriptor
+// means at a time if it moves with time. ok is false if it does not, or the type is another one.
+func ResolveBound(typ herb.Type, bound string, now time.Time) (canonical string, ok bool, err error) {
+	if typ != herb.TypeDate && typ != herb.TypeDateTime || !IsMoving(bound) {
+		return "", false, nil
+	}
+	t, _, err := resolveMoving(bound, now.UTC())
+	return canonicalDate(typ, t), err == nil, err
+}
+
+// canonicalDate returns an instant as a date in its zone, or as a datetime, in canonical form.
+func canonicalDate(typ herb.Type, t time.Time) string {
+	if typ == herb.TypeDate {
+		return t.Format(time.DateOnly)
+	}
+	return t.UTC().Format(text.CanonicalDateTime)
 }
 
 // operand returns the operand of a field of dates or datetimes.
@@ -139,10 +180,8 @@ func (m *movingDates) operand(f *herb.Field, op Op, value string) (o Operand, er
 	switch {
 	case err != nil:
 		return o, err
-	case f.Type == herb.TypeDate:
-		return newOperand(f, t.Format(time.DateOnly)), nil
-	case !op.IsEquality() || !isDay:
-		return newOperand(f, t.UTC().Format(text.CanonicalDateTime)), nil
+	case f.Type == herb.TypeDate, !op.IsEquality(), !isDay:
+		return newOperand(f, canonicalDate(f.Type, t)), nil
 	case t.Location() != time.UTC:
 		return o, herb.Invalidf("%s[%s] finds days in UTC only; with %s, use a range, as in %s[gte]=%s", f.Name, op,
 			ParamZone, f.Name, clip(value))

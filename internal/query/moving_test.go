@@ -56,12 +56,12 @@ func TestParse_moving(t *testing.T) {
 		if isText != (r.Resolved() == nil) || isText != (r.ResultKey() == r.Canonical()) {
 			t.Errorf("%s: resolved %v, key %q", raw, r.Resolved(), r.ResultKey())
 		}
-		if !isText && !query.Split(raw).MayMove() {
+		if !isText && query.Split(raw).MovesAt(now).IsZero() {
 			t.Errorf("%s does not move", raw)
 		}
 	}
 	for _, raw := range []string{"", "sort=year", "search=now", "_by=month", "t=todays", "d=2024-02-29"} {
-		if query.Split(raw).MayMove() {
+		if !query.Split(raw).MovesAt(now).IsZero() {
 			t.Errorf("%s moves", raw)
 		}
 	}
@@ -80,6 +80,45 @@ func TestParse_moving(t *testing.T) {
 	must.NoError(t, err)
 	if same.ResultKey() == later.ResultKey() || same.ResultKey() != earlier.ResultKey() {
 		t.Errorf("keys %q, %q, %q", earlier.ResultKey(), same.ResultKey(), later.ResultKey())
+	}
+}
+
+// TestString_movesAt checks until when the result of a request stays as it is.
+func TestString_movesAt(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, time.February, 29, 23, 45, 30, 5, time.UTC)
+	for raw, want := range map[string]string{
+		"d[gte]=today-30d": "2024-03-01T00:00:00Z", "d[gte]=year": "2024-03-01T00:00:00Z",
+		"at[gte]=now-24h": "2024-02-29T23:46:00Z", "d[gte]=today&at[lt]=now": "2024-02-29T23:46:00Z",
+		"d[in]=2024-01-01,today": "2024-03-01T00:00:00Z", "_filter=d[gte]%3Dmonth": "2024-03-01T00:00:00Z",
+		"d[gte]=week&_zone=Asia/Tokyo": "2024-03-02T00:00:00+09:00", "d[gte]=today&_zone=Mars": "2024-03-01T00:00:00Z",
+		"_having=max:d[gte]%3Dtoday": "2024-03-01T00:00:00Z", "d[gte]=2024-01-01": "0001-01-01T00:00:00Z",
+	} {
+		if got := query.Split(raw).MovesAt(now).Format(time.RFC3339); got != want {
+			t.Errorf("%s moves at %s; want %s", raw, got, want)
+		}
+	}
+}
+
+// TestResolveBound resolves the bounds of descriptors.
+func TestResolveBound(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, time.February, 29, 23, 45, 30, 5, time.FixedZone("", 3600))
+	for _, c := range []struct {
+		typ         herb.Type
+		bound, want string
+		ok          bool
+	}{
+		{herb.TypeDate, "today", "2024-02-29", true}, {herb.TypeDate, "month-1", "2024-01-01", true},
+		{herb.TypeDateTime, "now-24h", "2024-02-28T22:45:00.000000000Z", true}, {herb.TypeNumber, "today", "", false},
+		{herb.TypeDate, "2024-01-01", "", false},
+	} {
+		if got, ok, err := query.ResolveBound(c.typ, c.bound, now); got != c.want || ok != c.ok || err != nil {
+			t.Errorf("%s %s is %q, %t, %v", c.typ, c.bound, got, ok, err)
+		}
+	}
+	if _, ok, err := query.ResolveBound(herb.TypeDate, "today-1x", now); ok || err == nil {
+		t.Error("an unknown unit is accepted")
 	}
 }
 

@@ -44,20 +44,21 @@ func fetchMicro(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// AddFetch stores a file to be fetched. A file of the dataset at another address is replaced, with
-// what is known about it; at the same address, only the time of its next fetch is.
+// AddFetch stores a file to be fetched in place of that of the dataset. It does nothing if a fetch
+// of the latter was started since f was read.
 func (s Tables) AddFetch(ctx context.Context, f Fetch) error {
-	return s.writeOne(ctx, "adding a fetch", "INSERT INTO fetches ("+fetchColumns+") VALUES (?, ?, ?, ?, ?, 0, 0, '') "+
-		"ON CONFLICT (namespace, name) DO UPDATE SET host = excluded.host, due = excluded.due, "+
-		"content = CASE WHEN fetches.address = excluded.address THEN fetches.content ELSE '' END, "+
-		"address = excluded.address", f.Namespace, f.Name, f.Host, f.Address, fetchMicro(f.Due))
+	return s.writeOne(ctx, "adding a fetch", "INSERT INTO fetches ("+fetchColumns+") VALUES (?, ?, ?, ?, ?, 0, ?, ?) "+
+		"ON CONFLICT (namespace, name) DO UPDATE SET host = excluded.host, address = excluded.address, "+
+		"due = excluded.due, content = excluded.content WHERE fetches.attempts = excluded.attempts",
+		f.Namespace, f.Name, f.Host, f.Address, fetchMicro(f.Due), f.Attempts, string(f.Content))
 }
 
-// DueFetchHosts returns the hosts with files whose fetch is due, except those of which a file is
-// being fetched.
+// DueFetchHosts returns the hosts with files whose fetch is due, those that have waited longest
+// first, except those of which a file is being fetched.
 func (s Tables) DueFetchHosts(ctx context.Context, now time.Time) ([]string, error) {
-	return readRows(ctx, s, "reading due fetches", scanValue[string], "SELECT DISTINCT host FROM fetches AS f WHERE "+
-		"due > 0 AND due <= ? AND NOT EXISTS (SELECT 1 FROM fetches AS o WHERE o.host = f.host AND o.claimed > ?)",
+	return readRows(ctx, s, "reading due fetches", scanValue[string], "SELECT host FROM fetches AS f WHERE "+
+		"due > 0 AND due <= ? AND NOT EXISTS (SELECT 1 FROM fetches AS o WHERE o.host = f.host AND o.claimed > ?) "+
+		"GROUP BY host ORDER BY MIN(due), host",
 		now.UnixMicro(), now.UnixMicro())
 }
 
@@ -102,8 +103,10 @@ func (s Tables) RemoveFetch(ctx context.Context, ref herb.Ref) error {
 	return s.writeOne(ctx, "removing a fetch", "DELETE FROM fetches "+ofRef, ref.Namespace, ref.Name)
 }
 
-// Fetches returns all files that are fetched, ordered by dataset.
-func (s Tables) Fetches(ctx context.Context) ([]Fetch, error) {
+// Fetches returns the files that are fetched, ordered by dataset: that of a dataset, or all of them
+// if ref is zero.
+func (s Tables) Fetches(ctx context.Context, ref herb.Ref) ([]Fetch, error) {
 	return readRows(ctx, s, "reading fetches", scanFetch, "SELECT "+fetchColumns+
-		" FROM fetches ORDER BY namespace, name")
+		" FROM fetches WHERE ? = '' OR namespace = ? AND name = ? ORDER BY namespace, name",
+		ref.Namespace, ref.Namespace, ref.Name)
 }

@@ -15,9 +15,10 @@ import (
 // Fetches claims files to be fetched, as several nodes do.
 func (suite) Fetches(t *testing.T, db Database) {
 	s := open(t, db)
-	add := func(name, host, address string, due time.Duration) {
+	add := func(name, host, address string, due time.Duration, attempts int) {
 		t.Helper()
-		f := store.Fetch{Ref: herb.Ref{Namespace: "shop", Name: name}, Host: host, Address: address}
+		f := store.Fetch{Ref: herb.Ref{Namespace: "shop", Name: name}, Host: host, Address: address, Attempts: attempts,
+			Content: []byte(`{"of":"` + address + `"}`)}
 		if due >= 0 {
 			f.Due = day.Add(due)
 		}
@@ -52,10 +53,10 @@ func (suite) Fetches(t *testing.T, db Database) {
 		t.Helper()
 		wantResult(t, "hosts", want)(s.DueFetchHosts(t.Context(), day.Add(at)))
 	}
-	add("a", "x", "https://x/a", 2*time.Second)
-	add("b", "x", "https://x/b", time.Second)
-	add("c", "x", "https://x/c", -1)
-	add("d", "y", "https://y/d", time.Hour)
+	add("a", "x", "https://x/a", 2*time.Second, 0)
+	add("b", "x", "https://x/b", time.Second, 0)
+	add("c", "x", "https://x/c", -1, 0)
+	add("d", "y", "https://y/d", time.Hour, 0)
 	hosts(0)
 	hosts(time.Second, "x")
 	claim("x", "", 0, "")
@@ -73,18 +74,26 @@ func (suite) Fetches(t *testing.T, db Database) {
 	a.Claimed, a.Due = time.Time{}, time.Time{}
 	update(a, true)
 	claim("", "c", 64*time.Second, "c 1")
-	add("b", "x", "https://x/b", 2*time.Hour)
-	found, err := s.Fetches(t.Context())
+	add("b", "x", "https://x/b", 2*time.Hour, 0) // it was claimed since
+	found, err := s.Fetches(t.Context(), herb.Ref{})
 	must.NoError(t, err)
-	if len(found) != 4 || !found[1].Due.Equal(day.Add(2*time.Hour)) || string(found[1].Content) != `{"n":1}` ||
+	if len(found) != 4 || !found[1].Due.Equal(day.Add(time.Hour)) || string(found[1].Content) != `{"n":1}` ||
 		!found[0].Due.IsZero() {
 		t.Errorf("%+v", found)
 	}
-	add("b", "z", "https://z/b", time.Hour) // another address
+	hosts(100*time.Hour, "x", "y")
+	add("d", "y", "https://y/d", time.Minute, 0)
+	hosts(100*time.Hour, "y", "x")             // those that have waited longest first
+	add("b", "z", "https://z/b", time.Hour, 1) // another address
 	update(b, false)
 	must.NoError(t, s.RemoveFetch(t.Context(), a.Ref))
-	found, err = s.Fetches(t.Context())
-	if err != nil || len(found) != 3 || len(found[0].Content) != 0 || found[0].Host != "z" {
+	found, err = s.Fetches(t.Context(), herb.Ref{})
+	if err != nil || len(found) != 3 || string(found[0].Content) != `{"of":"https://z/b"}` || found[0].Host != "z" {
+		t.Errorf("%+v, %v", found, err)
+	}
+
+	found, err = s.Fetches(t.Context(), herb.Ref{Namespace: "shop", Name: "d"})
+	if err != nil || len(found) != 1 || found[0].Name != "d" {
 		t.Errorf("%+v, %v", found, err)
 	}
 

@@ -3,12 +3,8 @@
 package systemtest
 
 import (
-	"encoding/pem"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"herbarium/internal/programtest"
@@ -18,29 +14,9 @@ import (
 // stays.
 func TestFetch(t *testing.T) {
 	t.Parallel()
-	var content atomic.Value
-	content.Store("id,price\n1,2\n2,3\n")
-	fetching, release := make(chan struct{}, 1), make(chan struct{})
-	origin := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text := content.Load().(string)
-		if text == "" { // the rest never arrives
-			_, _ = io.WriteString(w, "id,price\n")
-			_ = http.NewResponseController(w).Flush()
-			fetching <- struct{}{}
-			select {
-			case <-release:
-			case <-r.Context().Done():
-			}
-		}
-		_, _ = io.WriteString(w, text)
-	}))
-	defer origin.Close()
-	defer close(release)
-	host := strings.TrimPrefix(origin.URL, "https://")
-	certificate := write(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
-		Bytes: origin.Certificate().Raw})), t.TempDir(), "origin.pem")
-	settings := config{settings: []string{"HERBARIUM_FETCH_HOSTS=" + host + ",127.0.0.1",
-		"SSL_CERT_FILE=" + certificate}}
+	origin := newFetchOrigin(t)
+	origin.content.Store("id,price\n1,2\n2,3\n")
+	settings := config{settings: origin.settings(t)}
 	n := start(t, settings)
 	key := publishKey(t, n.data, "shop/prices")
 	const path = "/api/v1/shop/prices"
@@ -59,7 +35,7 @@ func TestFetch(t *testing.T) {
 	}
 	before := n.expect(http.StatusOK, path+"/data").Body
 	for name, file := range hostileFiles(t) {
-		content.Store(file)
+		origin.content.Store(file)
 		if r := send(n, http.MethodPost, path+"/fetch", ""); r.Status != http.StatusUnprocessableEntity &&
 			r.Status != http.StatusConflict {
 			t.Errorf("%s gives %d %.300s", name, r.Status, r.Body)
@@ -68,13 +44,15 @@ func TestFetch(t *testing.T) {
 			t.Fatalf("%s: the live version is %s", name, now)
 		}
 	}
-	content.Store("")
+	held := &heldResponse{9, make(chan struct{}), nil} // the rest never arrives
+	origin.content.Store("id,price\n1,3\n")
+	origin.held.Store(held)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_, _ = n.request(http.MethodPost, path+"/fetch", "", "X-API-Key", key) // the server dies
 	}()
-	<-fetching
+	<-held.arrived
 	n.Kill()
 	<-done
 	settings.data = n.data
@@ -82,7 +60,7 @@ func TestFetch(t *testing.T) {
 	if now := n.expect(http.StatusOK, path+"/data").Body; now != before {
 		t.Errorf("after the crash, the live version is %s", now)
 	}
-	if r := send(n, http.MethodGet, path+"/fetch", ""); r.Status != http.StatusOK ||
+	if r := send(n, http.MethodGet, path, ""); r.Status != http.StatusOK ||
 		!strings.Contains(r.Body, `"running":true`) {
 		t.Errorf("%d %s", r.Status, r.Body) // another server may fetch when the claim expires
 	}

@@ -360,6 +360,23 @@ func TestPublish_expectations(t *testing.T) {
 	}
 }
 
+// TestPublish_expectationsMove expects recent records.
+func TestPublish_expectationsMove(t *testing.T) {
+	t.Parallel()
+	one := 1
+	for age, want := range map[int]string{39: "", 41: `"date[gte]=today-40d": expected at least 1 record, found 0`} {
+		newest := time.Now().UTC().AddDate(0, 0, -age).Format(time.DateOnly)
+		_, err := versionstest.NewSharedDir(t).Open(t).Publish(t.Context(), versions.Publication{
+			Dataset:      herb.Dataset{Ref: ref, Fields: []herb.Field{field("date", herb.TypeDate)}},
+			Records:      sequence(herb.Record{"2000-01-01"}, herb.Record{newest}),
+			Expectations: []herb.Expectation{{Query: "date[gte]=today-40d", Min: &one}},
+		})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("records that are %d days old: %v; want %q", age, err, want)
+		}
+	}
+}
+
 func TestPublish_charts(t *testing.T) {
 	t.Parallel()
 	l := versionstest.NewSharedDir(t).Open(t)

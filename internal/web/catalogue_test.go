@@ -73,6 +73,22 @@ func TestCatalogue_freshness(t *testing.T) {
 	}
 }
 
+// TestFreshness_tag checks that the entity tags of pages change with the state that they show.
+func TestFreshness_tag(t *testing.T) {
+	t.Parallel()
+	tags := map[string]bool{}
+	for _, published := range []time.Time{time.Now(), time.Now().AddDate(0, 0, -40), time.Now().AddDate(0, 0, -80)} {
+		s := newSite(t, func(_ *web.Options, l *apitest.Library) {
+			d := l.View(herb.Ref{Namespace: "garden", Name: "catalog"})
+			d.Published, d.Expected = published, "monthly"
+		})
+		tags[s.get(t, catalog).header.Get("Etag")] = true
+	}
+	if len(tags) != 3 {
+		t.Errorf("the tags are %v", tags)
+	}
+}
+
 func TestCatalogue_order(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {

@@ -49,7 +49,7 @@ func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error
 
 func (f *fakeDrafts) MayFetch() bool { return true }
 
-func (f *fakeDrafts) Fetch(_ context.Context, s herb.FetchSource) (*receive.File, error) {
+func (f *fakeDrafts) Fetch(_ context.Context, _ herb.Ref, s herb.FetchSource) (*receive.File, error) {
 	f.fetched = append(f.fetched, s.Address)
 	return &receive.File{Name: "prices.csv"}, herb.CheckFetchAddress(s.Address)
 }
@@ -59,11 +59,12 @@ func (f *fakeDrafts) Request(_ context.Context, ref herb.Ref) error {
 	return f.err
 }
 
-func (f *fakeDrafts) States(context.Context) (map[herb.Ref]fetch.State, error) {
+func (f *fakeDrafts) States(context.Context, herb.Ref) (map[herb.Ref]fetch.State, error) {
 	at := time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC)
 	return map[herb.Ref]fetch.State{{Namespace: "nursery", Name: "stock"}: {
 		FetchSource: herb.FetchSource{Address: "https://example.org/a.csv", Refresh: "1h"}, Checked: at,
-		Failing: at.AddDate(-1, 0, 0), Failures: 3, Error: "the source responded with status 404 Not Found",
+		Failing: at.AddDate(-1, 0, 0), Unsent: at.AddDate(-1, 0, 0), Failures: 3,
+		Error: "the source responded with status 404 Not Found",
 	}}, nil
 }
 

@@ -3,11 +3,13 @@ package web_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -75,6 +77,17 @@ func TestPreview(t *testing.T) {
 	}
 	if got := s.get(t, catalog+"/preview.png?_small=v1").header.Get("Cache-Control"); got != "public, max-age=86400" {
 		t.Errorf("Cache-Control of an image of a version is %q", got)
+	}
+	for filter, longest := range map[string]time.Duration{"date[gte]=today-30d": 24 * time.Hour,
+		"date[gte]=now-24h": time.Minute} {
+		before := time.Now().UTC()
+		a := s.get(t, catalog+"/preview.png?_small=v1&"+filter)
+		var age int
+		_, err := fmt.Sscanf(a.header.Get("Cache-Control"), "public, max-age=%d", &age)
+		moves := before.Truncate(longest).Add(longest)
+		if err != nil || time.Now().Before(moves) && before.Add(time.Duration(age)*time.Second).After(moves) {
+			t.Errorf("%s: Cache-Control is %q", filter, a.header.Get("Cache-Control"))
+		}
 	}
 	for path, want := range map[string]int{
 		locked + "/preview.png": 401, catalog + "/preview.png?sort=prize": 400,

@@ -21,6 +21,7 @@ import (
 	"herbarium/internal/access"
 	"herbarium/internal/admission"
 	"herbarium/internal/app"
+	"herbarium/internal/fetch"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
@@ -57,6 +58,7 @@ type library struct {
 	files    *receive.Receiver   // nil: nothing is published in the browser
 	queue    *publish.Queue      // like files
 	drafts   *review.Service     // like files
+	fetches  *fetch.Service      // nil: nothing is fetched
 	err      error
 }
 
@@ -180,6 +182,9 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	if l.queue != nil {
 		services = &publishing.Services{Files: l.files, Queue: l.queue, Versions: l.data.Versions,
 			Publisher: l.data.Publisher}
+		if l.fetches != nil {
+			services.Fetches, options.Fetches = l.fetches, l.fetches
+		}
 		options.Files, options.Drafts, options.Versions, options.Publisher = l.files, l.drafts, l.data.Versions,
 			l.data.Publisher
 	}

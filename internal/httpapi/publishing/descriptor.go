@@ -40,7 +40,7 @@ func (h *Handlers) PutDescriptor(w *response.Writer, r *http.Request) error {
 	case h.opts.Fetches == nil:
 		err = errNoFetches()
 	default:
-		req.File, err = h.opts.Fetches.Fetch(ctx, source)
+		req.File, err = h.opts.Fetches.Fetch(ctx, req.Ref, source)
 	}
 	if err != nil {
 		return err

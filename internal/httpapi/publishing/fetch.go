@@ -24,12 +24,9 @@ func (h *Handlers) PostFetch(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	started, err := h.opts.Fetches.Now(ctx, req.Ref, req.Actor)
-	if started.ID != "" && ctx.Err() == nil {
-		p, err := h.opts.Queue.State(ctx, started.ID, maxWait)
-		if err == nil && p.Result != nil {
-			return h.sendResult(w, r, p)
-		}
+	p, err := h.opts.Fetches.Now(ctx, req.Ref, req.Actor)
+	if p.Result != nil {
+		return h.sendResult(w, r, p)
 	}
 	if err != nil {
 		return err
@@ -39,25 +36,4 @@ func (h *Handlers) PostFetch(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	return h.sendPublish(w, r, http.StatusOK, resultBody{Result: versions.NewResult(versions.StatusUnchanged, live)})
-}
-
-// FetchState handles the state of a dataset that is fetched, for clients that may publish it.
-func (h *Handlers) FetchState(w *response.Writer, r *http.Request) error {
-	var actor herb.Actor
-	ref, err := h.authorizePublish(w, r, &actor)
-	if err != nil {
-		return err
-	}
-	if h.opts.Fetches == nil {
-		return errNoFetches()
-	}
-	states, err := h.opts.Fetches.States(r.Context())
-	if err != nil {
-		return err
-	}
-	state, ok := states[ref]
-	if !ok {
-		return herb.Errorf(herb.CodeNotFound, "%s is not fetched, or was not yet", ref)
-	}
-	return w.SendJSON(r, state)
 }

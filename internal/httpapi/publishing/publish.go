@@ -33,11 +33,11 @@ type Services struct {
 // Fetches fetches files from other servers.
 type Fetches interface {
 	// Fetch fetches a file.
-	Fetch(ctx context.Context, s herb.FetchSource) (*receive.File, error)
-	// Now fetches and publishes the file of a dataset; nothing is started if it has not changed.
-	Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (started publish.Publish, err error)
-	// States returns the states of all datasets that are fetched.
-	States(ctx context.Context) (map[herb.Ref]fetch.State, error)
+	Fetch(ctx context.Context, ref herb.Ref, s herb.FetchSource) (*receive.File, error)
+	// Now fetches and publishes the file of a dataset; there is no result if it has not changed.
+	Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (publish.Publish, error)
+	// States returns the state of a dataset that is fetched.
+	States(ctx context.Context, ref herb.Ref) (map[herb.Ref]fetch.State, error)
 }
 
 // Files receives files.

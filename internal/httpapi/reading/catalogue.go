@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"herbarium/internal/fetch"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
@@ -41,6 +42,7 @@ type descriptor struct {
 	summary
 	Fields      []field            `json:"fields"`
 	Coordinates []herb.Coordinates `json:"coordinates,omitempty"`
+	Fetch       *fetch.State       `json:"fetch,omitempty"` // nil: it is not fetched, or the client may not publish it
 	herb.Details
 }
 
@@ -86,9 +88,17 @@ func (h *Handlers) Describe(w *response.Writer, r *http.Request, view gate.Datas
 			return err
 		}
 	}
-	return w.SendDescription(r, d.Size(), view.DescriptionAccess(w), func() any {
+	access := view.DescriptionAccess(w)
+	fetched, err := h.fetchState(w, r, &d)
+	if err != nil {
+		return err
+	}
+	if fetched != nil {
+		access = herb.AccessKey
+	}
+	return w.SendDescription(r, d.Size(), access, func() any {
 		body := descriptor{summary: h.summarize(d), Fields: make([]field, len(d.Fields)), Coordinates: d.Coordinates,
-			Details: d.Details}
+			Fetch: fetched, Details: d.Details}
 		body.Compared = nil // the version before may require a key, as the list of versions knows
 		for i, f := range d.Fields {
 			body.Fields[i] = field{Field: f, Operators: query.FieldOps(f)}
@@ -101,6 +111,23 @@ func (h *Handlers) Describe(w *response.Writer, r *http.Request, view gate.Datas
 		}
 		return body
 	})
+}
+
+// fetchState returns how the fetches of a dataset went to clients that may publish it; otherwise
+// nil.
+func (h *Handlers) fetchState(w *response.Writer, r *http.Request, d *herb.Dataset) (*fetch.State, error) {
+	if h.opts.Fetches == nil || d.Descriptor == nil || d.Descriptor.Fetch.Address == "" {
+		return nil, nil
+	}
+	w.SetKeyVary()
+	if !h.gate.OptionalPrincipal(w, r).MayPublish(d.Ref) {
+		return nil, nil
+	}
+	states, err := h.opts.Fetches.States(r.Context(), d.Ref)
+	if state, ok := states[d.Ref]; ok {
+		return &state, nil
+	}
+	return nil, err
 }
 
 func (h *Handlers) summarize(d herb.Dataset) summary {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/fetch"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
@@ -45,8 +46,14 @@ type Options struct {
 	// nil: changes between versions are not served
 	Changes      *changes.Comparisons
 	History      func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions, newest first
+	Fetches      Fetches                                                     // nil: nothing is fetched
 	SearchBudget time.Duration
 	Features     openapi.Features
+}
+
+// Fetches knows the states of datasets that are fetched.
+type Fetches interface {
+	States(ctx context.Context, ref herb.Ref) (map[herb.Ref]fetch.State, error)
 }
 
 func New(opts Options) *Handlers {

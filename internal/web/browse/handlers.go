@@ -26,7 +26,7 @@ type Options struct {
 
 // Fetches knows the states of datasets that are fetched.
 type Fetches interface {
-	States(ctx context.Context) (map[herb.Ref]fetch.State, error)
+	States(ctx context.Context, ref herb.Ref) (map[herb.Ref]fetch.State, error)
 }
 
 // Pages serves the catalogue and the pages of datasets. It is safe for concurrent use.

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -168,8 +169,11 @@ func (p *datasetPages) notModified(w *httpapi.Page, r *http.Request, v datasetVi
 	if v.Access.NeedsKey() || p.Key(r) != "" {
 		return false
 	}
-	return site.MatchTag(w, r, p.Tag(v.Version, v.Live, p.Origin(r), site.ThemeOf(r), r.URL.Path,
-		site.TagOfQuery(r.URL.RawQuery)))
+	parts := []string{v.Version, v.Live, p.Origin(r), site.ThemeOf(r), r.URL.Path, site.TagOfQuery(r.URL.RawQuery)}
+	if f := v.FreshnessAt(time.Now()); f.State != "" { // the head shows it
+		parts = append(parts, string(f.State))
+	}
+	return site.MatchTag(w, r, p.Tag(parts...))
 }
 
 // setControls sets the bar above the rows. Chips and inputs show the state as requested, so that

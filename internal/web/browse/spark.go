@@ -3,6 +3,8 @@ package browse
 import (
 	"context"
 	"net/http"
+	"strconv"
+	"time"
 
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
@@ -68,9 +70,13 @@ func (v datasetView) sparkDots(ctx context.Context, pair columns.Pair) (dots map
 }
 
 // cacheImage lets caches store an image without revalidation if its URL names the version that it
-// shows, unless the image required a key.
+// shows, until its filters move with time, unless the image required a key.
 func (v datasetView) cacheImage(h http.Header, version string) {
 	if version == v.Version && !v.Access.NeedsKey() {
-		h.Set("Cache-Control", "public, max-age=86400")
+		age := 24 * time.Hour
+		if at := v.Query.MovesAt(time.Now()); !at.IsZero() {
+			age = min(age, time.Until(at))
+		}
+		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(age.Seconds())))
 	}
 }

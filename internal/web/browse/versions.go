@@ -118,7 +118,7 @@ func (p *versionPages) addFetch(ctx context.Context, h *versionsPage, publishes 
 	if p.fetches == nil || h.Hidden || h.Head.Descriptor == nil || h.Head.Descriptor.Fetch.Address == "" {
 		return nil
 	}
-	states, err := p.fetches.States(ctx)
+	states, err := p.fetches.States(ctx, h.Head.Ref)
 	state, ok := states[h.Head.Ref]
 	if err != nil || !ok {
 		return err

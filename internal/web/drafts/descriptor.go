@@ -63,7 +63,7 @@ func (p *Pages) describeKept(w *httpapi.Page, r *http.Request, fields url.Values
 	case p.opts.Fetches == nil:
 		return d, herb.Errorf(herb.CodeRejected, "this server fetches nothing; choose the file as well")
 	}
-	f, err := p.opts.Fetches.Fetch(r.Context(), source)
+	f, err := p.opts.Fetches.Fetch(r.Context(), ref, source)
 	if err != nil {
 		return d, err
 	}

@@ -70,7 +70,7 @@ type Fetches interface {
 	// MayFetch reports whether anything may be fetched.
 	MayFetch() bool
 	// Fetch fetches a file for a draft.
-	Fetch(ctx context.Context, s herb.FetchSource) (*receive.File, error)
+	Fetch(ctx context.Context, ref herb.Ref, s herb.FetchSource) (*receive.File, error)
 	// Request makes the next fetch of a dataset due.
 	Request(ctx context.Context, ref herb.Ref) error
 }
@@ -301,7 +301,7 @@ func (p *Pages) fetchDraft(w *httpapi.Page, r *http.Request, fields url.Values, 
 	if err != nil {
 		return d, err
 	}
-	f, err := p.opts.Fetches.Fetch(r.Context(), herb.FetchSource{Address: link, Refresh: refresh})
+	f, err := p.opts.Fetches.Fetch(r.Context(), ref, herb.FetchSource{Address: link, Refresh: refresh})
 	if err != nil {
 		return d, err
 	}

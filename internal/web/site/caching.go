@@ -13,12 +13,13 @@ func (p *Site) Tag(parts ...string) string {
 	return etag.New(p.Opts.Version, append([]string{p.assets().folder}, parts...)...)
 }
 
-// TagOfQuery returns a raw query string as a part of an entity tag: with the time if its filters
-// may move with it, and with the rules of other forms if its words have some.
+// TagOfQuery returns a query string as a part of an entity tag: with the time until which the
+// response stays as it is if its filters move with time, and with the rules of other forms if its
+// words have some.
 func TagOfQuery(raw string) string {
 	s, tag := query.Split(raw), raw
-	if s.MayMove() {
-		tag += " " + time.Now().UTC().Truncate(query.MovingInterval).String()
+	if at := s.MovesAt(time.Now()); !at.IsZero() {
+		tag += " " + at.UTC().String()
 	}
 	return tag + s.FormsKey()
 }

@@ -133,8 +133,8 @@ func (q *Question) sentence(found Aggregates) []Clause {
 		}
 		b.kind()
 	}
-	if q.Zone != "" {
-		b.clauses = append(b.clauses, Clause{Before: ", times in ", Text: q.Zone})
+	if q.req.Zone != nil {
+		b.clauses = append(b.clauses, Clause{Before: ", times in ", Text: q.req.Zone.String()})
 	}
 	var said, offered []Clause
 	for _, c := range b.clauses {

@@ -142,7 +142,7 @@ func TestChange_manyColumns(t *testing.T) {
 		}
 	}
 	for _, c := range (&Question{data: columns.Read(d), fields: d.Fields, By: nil,
-		Measure: countRows()}).sentence(Aggregates{}) {
+		Measure: countRows(), req: &query.AggregateRequest{}}).sentence(Aggregates{}) {
 		if c.Name == "by" && (!c.Columns || len(c.Choices) != 218 || c.Value() != "") {
 			t.Errorf("%d columns, a box: %t", len(c.Choices), c.Columns)
 		}

@@ -143,8 +143,21 @@ func (s State) parse(q query.String, d *columns.Dataset) (_ State, canonical boo
 		s.excludeValues(p)
 	}
 	s.Listing = s.pruneGroups(s.Listing)
+	if zone := s.Question.Get(query.ParamZone); zone != "" && s.moves() {
+		s.Listing, s.Question = s.Listing.WithValue(query.ParamZone, zone), s.Question.Without(query.ParamZone)
+	}
 	sorted := func(ps query.Params) []string { return slices.Sorted(strings.SplitSeq(ps.Encode(), "&")) }
 	return s, slices.Equal(sorted(ps), sorted(s.Params())), nil
+}
+
+// moves reports whether a filter moves with time, so that the zone is one of the rows, not only of
+// the chart.
+func (s *State) moves() bool {
+	return slices.ContainsFunc(s.Listing, func(p query.Param) bool {
+		i, _, ok := query.ResolveFilter(p.Name, s.Fields)
+		return ok && (s.Fields[i].Type == herb.TypeDate || s.Fields[i].Type == herb.TypeDateTime) &&
+			slices.ContainsFunc(strings.Split(p.Value, ","), query.IsMoving)
+	})
 }
 
 // setOwn sets the part of the state that a parameter of the page describes. It returns false for
@@ -309,24 +322,26 @@ type InvalidParam struct{ Name, Message string }
 
 // ValidListing returns the parameters of the listing without invalid ones, and those.
 func (s *State) ValidListing() (valid query.Params, invalid []InvalidParam) {
-	var groups query.Params // valid only with the filters of their fields
+	dependent := map[string]query.Params{} // valid only with the filters of their fields
 	for _, p := range s.Listing {
-		if p.Name == query.ParamAny {
-			groups = append(groups, p)
+		if p.Name == query.ParamAny || p.Name == query.ParamZone {
+			dependent[p.Name] = append(dependent[p.Name], p)
 		} else if _, err := query.Parse(query.Params{p}.Encode(), s.Fields); err != nil {
 			invalid = append(invalid, InvalidParam{p.Name, herb.MessageOf(err)})
 		} else {
 			valid = append(valid, p)
 		}
 	}
-	joined := s.pruneGroups(valid.With(groups...))
-	if _, err := query.Parse(joined.Encode(), s.Fields); err == nil {
-		return joined, invalid
-	} else if groups != nil {
-		invalid = append(invalid, InvalidParam{query.ParamAny, herb.MessageOf(err)})
-	}
 	if _, err := query.Parse(valid.Encode(), s.Fields); err != nil { // valid only one by one
 		return nil, invalid
+	}
+	for _, name := range []string{query.ParamAny, query.ParamZone} {
+		joined := s.pruneGroups(valid.With(dependent[name]...))
+		if _, err := query.Parse(joined.Encode(), s.Fields); err != nil {
+			invalid = append(invalid, InvalidParam{name, herb.MessageOf(err)})
+		} else {
+			valid = joined
+		}
 	}
 	return valid, invalid
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
 )
@@ -176,5 +177,36 @@ func TestState_validListing(t *testing.T) {
 		if _, err := query.Parse(valid.Encode(), testFields()); err != nil {
 			t.Errorf("%s: %v", tt.raw, err)
 		}
+	}
+}
+
+// TestParseState_zone checks that a zone belongs to the rows if a filter moves with time, and else
+// to the chart.
+func TestParseState_zone(t *testing.T) {
+	t.Parallel()
+	d := &herb.Dataset{Fields: []herb.Field{{Name: "at", Type: herb.TypeDateTime, Filterable: true},
+		{Name: "t", Type: herb.TypeText, Filterable: true}}}
+	for raw, want := range map[string]bool{
+		"at[gte]=today&_zone=Asia/Tokyo": true, "_filter=at[gte]%3Dtoday&_zone=Asia/Tokyo": true,
+		"at[gte]=2024-01-01&_zone=Asia/Tokyo": false, "t=today&_zone=Asia/Tokyo": false, "_zone=Asia/Tokyo": false,
+	} {
+		s, _, err := ParseState("/p", query.Split(raw), columns.Read(d))
+		must.NoError(t, err)
+		req, err := s.Request(herb.Order{})
+		must.NoError(t, err)
+		inCall := s.Call().Get(query.ParamZone) != ""
+		if inCall != want || (s.Question.Get(query.ParamZone) != "") == want || (req.Resolved() != nil) != want {
+			t.Errorf("%s: the call is %s, the question %s", raw, s.Call().Encode(), s.Question.Encode())
+		}
+		again, _, err := ParseState("/p", query.Split(s.Params().Encode()), columns.Read(d))
+		if err != nil || again.URL() != s.URL() || again.Params().Get(query.ParamZone) == "" {
+			t.Errorf("%s becomes %s, then %s", raw, s.URL(), again.URL())
+		}
+	}
+	s, _, err := ParseState("/p", query.Split("at[gte]=today&_zone=Mars"), columns.Read(d))
+	must.NoError(t, err)
+	valid, invalid := s.ValidListing()
+	if len(invalid) != 1 || invalid[0].Name != query.ParamZone || len(valid) != 1 {
+		t.Errorf("valid: %v, invalid: %v", valid, invalid)
 	}
 }
