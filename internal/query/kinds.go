@@ -77,6 +77,7 @@ var parameters = [...]struct {
 	{ParamVersion, kindsOfVersion},
 	{ParamDataset, KindOpenAPI},
 	{ParamTyped, KindListing | KindExport | KindAggregate | KindRecord | KindOpenAPI},
+	{ParamLabels, KindListing | KindExport | KindRecord},
 	{ParamTypes, KindParquet},
 	{ParamOp, kindsOfChanges | KindFeed},
 	{ParamFrom, kindsOfChanges},

@@ -117,7 +117,7 @@ func (x *batch) addFacts(i int, field *herb.Field) {
 	}
 }
 
-// prepareWords splits a record into words.
+// prepareWords splits a record into words. Those of the category label of a value follow its own.
 func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 	b.words.terms.mu.RLock()
 	defer b.words.terms.mu.RUnlock() // even after a panic, which fails only this build
@@ -127,6 +127,7 @@ func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 		}
 		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
 			x.splitter.Each(text.SearchText(&b.fields[i], r[i]), addWord)
+			x.splitter.Each(b.words.categories[i].Label(r[i]), addWord)
 			x.words.end()
 		}
 	}

@@ -18,6 +18,7 @@ func byOf(d *columns.Dataset, field int) query.By {
 	f, c := d.Fields[field], d.Meanings[field].Report
 	b := query.By{Name: f.Name, Field: field}
 	switch {
+	case len(f.Categories) > 0:
 	case len(query.Grains(&f)) > 0:
 		return withGrain(d, field, defaultGrain(&f, c))
 	case d.Meanings[field].IsYear:

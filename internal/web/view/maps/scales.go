@@ -161,7 +161,7 @@ func newColorScale(d *columns.Dataset, i int, facet query.Facet, classes query.A
 	if f.Type == herb.TypeNumber {
 		scale.setClasses(d, i, classes)
 	} else {
-		scale.setCategories(facet)
+		scale.setCategories(d, i, facet)
 	}
 	scale.Keys = append(scale.Keys, ColorKey{"missing", "empty"})
 	return scale
@@ -169,7 +169,7 @@ func newColorScale(d *columns.Dataset, i int, facet query.Facet, classes query.A
 
 // setCategories gives the most frequent values colors. A value that is the name of a color has that
 // color, if another one does not have it already.
-func (c *ColorScale) setCategories(facet query.Facet) {
+func (c *ColorScale) setCategories(d *columns.Dataset, field int, facet query.Facet) {
 	classes, used := make([]int, len(facet.Values)), [maxCategories + 1]bool{}
 	for i, v := range facet.Values {
 		if class := colorNames[strings.ToLower(strings.TrimSpace(v.Value))]; class > 0 && !used[class] {
@@ -183,8 +183,8 @@ func (c *ColorScale) setCategories(facet query.Facet) {
 			}
 		}
 		const longest = 40
-		c.Values, c.Keys = append(c.Values, v.Value),
-			append(c.Keys, ColorKey{"s" + strconv.Itoa(classes[i]), herb.Clip(format.PlainText(v.Value), longest)})
+		name := herb.Clip(format.PlainText(d.Shown(field, v.Value)), longest)
+		c.Values, c.Keys = append(c.Values, v.Value), append(c.Keys, ColorKey{"s" + strconv.Itoa(classes[i]), name})
 	}
 	c.Keys = append(c.Keys, ColorKey{"s0", "other"})
 }

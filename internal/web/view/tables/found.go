@@ -32,9 +32,9 @@ func NewFoundRow(d *columns.Dataset, search *query.Search, row herb.Record) Foun
 		return r
 	}
 	for i, f := range d.Fields {
-		if i != naming && f.Searchable && h.matches(row[i]) {
+		if shown := d.Shown(i, row[i]); i != naming && f.Searchable && h.matches(shown) {
 			r.Column, r.Pieces = columns.Heading(f),
-				h.pieces(herb.Clip(h.excerpt(format.PlainText(row[i]), width), visible))
+				h.pieces(herb.Clip(h.excerpt(format.PlainText(shown), width), visible))
 			break
 		}
 	}

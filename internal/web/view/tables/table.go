@@ -148,7 +148,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 	if len(s.Columns) == 0 && len(h.clauses) > 0 && len(shown) > 0 {
 		moved := s.Moved
 		if moved == nil {
-			moved = bringIntoView(h, shown, rows, s.Fields)
+			moved = bringIntoView(h, shown, s.Dataset.ShownRows(rows), s.Fields)
 		}
 		shown = moveToFront(shown, moved)
 		names := query.Params{{Name: state.ParamMoved}} // also if there are none
@@ -182,7 +182,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 }
 
 func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
-	h := Header{Column: c, Class: columnClass(&c), IsNumber: c.Type == herb.TypeNumber,
+	h := Header{Column: c, Class: columnClass(&c), IsNumber: c.Type == herb.TypeNumber && len(c.Categories) == 0,
 		Distribution: distributions.Distribution{Index: c.Index}}
 	if r := s.Dataset.Meanings[c.Index].Report; r != nil {
 		const maxEvidence = 200 // characters
@@ -257,10 +257,13 @@ func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
 	if c.IsNumber && value != "" {
 		cell.setDecimal(&c.Field, value)
 	}
+	label := c.Label(value)
 	switch {
 	case value == "":
 		cell.Class = strings.TrimSpace("e " + cell.Class)
 		return cell
+	case label != "":
+		cell.Text = label
 	case c.Kind == columns.KindNumber:
 		cell.Text, cell.Pad = c.Number(value), c.pad(value)
 	case c.Kind == columns.KindDate:
