@@ -288,7 +288,7 @@ func (s *State) normalize(p query.Param) query.Param {
 // hasNoEffect reports whether a parameter can be left out of a URL.
 func hasNoEffect(p query.Param, fields []herb.Field) bool {
 	switch {
-	case p.Name == query.ParamTyped, p.Name == query.ParamPage && p.Value == "1":
+	case p.Name == query.ParamTyped, p.Name == query.ParamLabels, p.Name == query.ParamPage && p.Value == "1":
 		return true
 	case p.Value != "":
 		return false
