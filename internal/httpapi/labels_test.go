@@ -12,7 +12,8 @@ func beds() (herb.Dataset, []herb.Record) {
 	d := herb.Dataset{Ref: herb.Ref{Namespace: "garden", Name: "beds"}, Version: "v1", Fields: []herb.Field{
 		{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true},
 		{Name: "status", Type: herb.TypeNumber, Searchable: true, Filterable: true, Sortable: true,
-			Categories: []herb.Category{{Value: "1", Label: `living "oak"`}, {Value: "2", Label: "<removed>"}, {Value: "3"}}},
+			Categories: []herb.Category{{Value: "1", Label: `living "oak"`}, {Value: "2", Label: "<removed>"},
+				{Value: "3"}}},
 		{Name: "size", Type: herb.TypeText, Filterable: true, Sortable: true, Ordered: true,
 			Categories: []herb.Category{{Value: "S", Label: "small"}, {Value: "L", Label: "large, very"}}},
 		{Name: "soil", Type: herb.TypeText, Filterable: true, Sortable: true,
@@ -109,5 +110,19 @@ func TestLabels_protected(t *testing.T) {
 	if a := s.get(t, "/api/v1/garden/beds"); a.status != 200 || strings.Contains(a.body, "living") ||
 		strings.Contains(a.body, "categories") {
 		t.Errorf("description: %d %s", a.status, a.body)
+	}
+}
+
+// TestLabels_agents checks that a tool describes what values mean.
+func TestLabels_agents(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.library.put(beds())
+	_, table := s.callTool(t, "describe_dataset", args{"dataset": "garden/beds"}).text()
+	for _, part := range []string{`1.0 = living ""oak"" (2), 2 = <removed> (1)`,
+		`(1 = living ""oak"", 2 = <removed>, 3)`, "(clay, sand)"} {
+		if !strings.Contains(table, part) {
+			t.Errorf("the description lacks %s:\n%s", part, table)
+		}
 	}
 }

@@ -25,14 +25,15 @@ func newLabeledSite(t *testing.T) (s *versionsSite, earlier string) {
 			field("id", herb.TypeText), field("status", herb.TypeNumber), field("size", herb.TypeText),
 		}}
 		d.PrimaryKey = []string{"id"}
-		d.Fields[1].Categories = []herb.Category{{Value: "1", Label: "Living <b>oak</b>"}, {Value: "2", Label: "Lost"}, {Value: "9"}}
-		d.Fields[1].Searchable = true
-		d.Fields[2].Categories = []herb.Category{{Value: "S", Label: "small"}, {Value: "M", Label: "medium"}, {Value: "L", Label: "large"}}
-		d.Fields[2].Ordered = true
+		d.Fields[1].Searchable, d.Fields[2].Ordered = true, true
+		d.Fields[1].Categories = []herb.Category{{Value: "1", Label: "Living <b>oak</b>"}, {Value: "2", Label: "Lost"},
+			{Value: "9"}}
+		d.Fields[2].Categories = []herb.Category{{Value: "S", Label: "small"}, {Value: "M", Label: "medium"},
+			{Value: "L", Label: "large"}}
 		report := &herb.Report{}
 		for _, f := range d.Fields {
-			report.Columns = append(report.Columns, herb.ColumnReport{Field: f.Name, Type: f.Type, Filled: 4, Distinct: 3,
-				Min: "1", Max: "9", Shortest: 1, Longest: 1})
+			report.Columns = append(report.Columns, herb.ColumnReport{Field: f.Name, Type: f.Type, Filled: 4,
+				Distinct: 3, Min: "1", Max: "9", Shortest: 1, Longest: 1})
 		}
 		d.Report = report
 		_, err := s.library.Publish(t.Context(), versions.Publication{
@@ -55,8 +56,8 @@ func newLabeledSite(t *testing.T) (s *versionsSite, earlier string) {
 	return s, earlier
 }
 
-// TestCategories checks that pages show category labels instead of values, and that links and forms have
-// the values.
+// TestCategories checks that pages show category labels instead of values, and that links and forms
+// have the values.
 func TestCategories(t *testing.T) {
 	t.Parallel()
 	s, earlier := newLabeledSite(t)
@@ -70,8 +71,9 @@ func TestCategories(t *testing.T) {
 	if got := words(all(record, tag("dd", ""))[1]); !strings.HasPrefix(got, "Living <b>oak</b> 1 ") {
 		t.Errorf("the record has %q", got)
 	}
-	if same := one(t, all(record, tag("dd", ""))[1], tag("a", "same")); !strings.Contains(attr(same, "href"), "status=1") {
-		t.Errorf("the value leads to %s", attr(same, "href"))
+	same := attr(one(t, all(record, tag("dd", ""))[1], tag("a", "same")), "href")
+	if !strings.Contains(same, "status=1") {
+		t.Errorf("the value leads to %s", same)
 	}
 	titles := ""
 	for _, n := range all(one(t, doc, has("data-field", "status")), tag("title", "")) {
@@ -139,5 +141,37 @@ func TestCategories(t *testing.T) {
 		return words(n) == "1 = Living <b>oak</b>, 2 = Lost, 9"
 	}) {
 		t.Errorf("description %s", words(about))
+	}
+}
+
+// TestCategories_map checks that the tips of points have the labels of a field whose values all
+// have one, and that the points are colored by values.
+func TestCategories_map(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "trees"}, Fields: []herb.Field{
+		field("name", herb.TypeText), field("latitude", herb.TypeNumber), field("longitude", herb.TypeNumber),
+		field("kind", herb.TypeText), field("state", herb.TypeText),
+	}}
+	d.Fields[3].Categories = []herb.Category{{Value: "O", Label: "Oak"}, {Value: "A", Label: "Ash"}}
+	d.Fields[4].Type = herb.TypeNumber
+	d.Fields[4].Categories = []herb.Category{{Value: "1", Label: "Living"}, {Value: "2"}}
+	s.library.Put(d, []herb.Record{{"a", "51.5", "7.5", "O", "1"}, {"b", "52.5", "8.5", "A", "2"}})
+	for _, tt := range []struct{ color, tip, points, key string }{
+		{"kind", `{"name":"kind_label","heading":"kind"}`, "_labels=true", "Oak"},
+		{"state", `{"name":"state","heading":"state"}`, "state", "Living"},
+	} {
+		page := s.page(t, "/datasets/geo/trees/map?_color="+tt.color, 200)
+		m := one(t, page, func(n *html.Node) bool { return attr(n, "data-tip") != "" })
+		points := attr(m, "data-points")
+		if !strings.Contains(attr(m, "data-tip"), tt.tip) || !strings.Contains(points, tt.points) {
+			t.Errorf("%s: tip %s of %s", tt.color, attr(m, "data-tip"), points)
+		}
+		if a := s.get(t, points); a.status != 200 || !strings.Contains(a.body, `"`+tt.color+`":`) {
+			t.Errorf("%s: %d %s", points, a.status, a.body)
+		}
+		if key := words(one(t, page, tag("main", ""))); !strings.Contains(key, tt.key) {
+			t.Errorf("the key of the colors is missing: %s", key)
+		}
 	}
 }

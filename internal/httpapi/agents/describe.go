@@ -181,7 +181,7 @@ func exampleFilter(f herb.Field, known fieldFacts) string {
 	if value == "" || len(value) > maxTopValue || !f.Filterable {
 		return ""
 	}
-	if query.HasRange(f.Type) {
+	if query.HasRange(f.Type) && len(f.Categories) == 0 {
 		return query.FilterParam(f.Name, query.OpGte) + "=" + value
 	}
 	return query.FilterParam(f.Name, query.OpEq) + "=" + value

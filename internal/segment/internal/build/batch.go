@@ -125,9 +125,12 @@ func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 		if !f.Searchable {
 			continue
 		}
+		label := b.words.categories[i].Label(r[i])
 		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
 			x.splitter.Each(text.SearchText(&b.fields[i], r[i]), addWord)
-			x.splitter.Each(b.words.categories[i].Label(r[i]), addWord)
+			if label != "" {
+				x.splitter.Each(label, addWord)
+			}
 			x.words.end()
 		}
 	}

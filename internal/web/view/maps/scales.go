@@ -106,7 +106,7 @@ func ScaleRequest(s *state.State, all *query.Request) *query.FacetRequest {
 // the least number, and two percentiles around each bound. It is nil if no number does.
 func ClassRequest(s *state.State, all *query.Request) *query.AggregateRequest {
 	i := herb.FieldIndex(s.Fields, s.Color)
-	if i < 0 || s.Fields[i].Type != herb.TypeNumber {
+	if i < 0 || !hasClasses(&s.Fields[i]) {
 		return nil
 	}
 	r := &query.AggregateRequest{Request: all, Top: 1}
@@ -149,6 +149,10 @@ func (s Scales) Data() string {
 	return string(encoded)
 }
 
+// hasClasses reports whether the values of a field are divided into classes. Each category has a
+// color of its own.
+func hasClasses(f *herb.Field) bool { return f.Type == herb.TypeNumber && len(f.Categories) == 0 }
+
 func newNotation(f *herb.Field) numberNotation {
 	n := f.Notation
 	return numberNotation{n.Decimal, n.Group, n.Affix, n.Missing}
@@ -158,7 +162,7 @@ func newColorScale(d *columns.Dataset, i int, facet query.Facet, classes query.A
 	f := &d.Fields[i]
 	scale := &ColorScale{Field: f.Name, Heading: columns.Heading(*f), Boolean: f.Type == herb.TypeBoolean,
 		Notes: newNotation(f)}
-	if f.Type == herb.TypeNumber {
+	if hasClasses(f) {
 		scale.setClasses(d, i, classes)
 	} else {
 		scale.setCategories(d, i, facet)
@@ -331,7 +335,7 @@ func newScaleMenus(s *state.State, pairs []columns.Pair) (menus []ScaleMenu) {
 	d := s.Dataset
 	isQuantity := func(i int) bool { return d.CanSize(i) && d.Meanings[i].Kind == columns.KindNumber }
 	menu("Color", state.ParamColor, s.Color, func(i int) bool {
-		if d.Fields[i].Type == herb.TypeNumber {
+		if hasClasses(&d.Fields[i]) {
 			return isQuantity(i)
 		}
 		return d.CanColor(i) && d.Meanings[i].Mode == columns.ModeValues && i != d.Naming
