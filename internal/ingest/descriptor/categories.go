@@ -84,3 +84,13 @@ func checkCategories(n node, f *FieldSetting) {
 			"remove categories", f.Schema.Type)
 	}
 }
+
+// misspelledCategory returns a note about the first category with a misspelled member.
+func misspelledCategory(n node) (notes []string) {
+	for _, item := range n.items() {
+		if notes = item.bind(nil, "value", "label"); notes != nil {
+			break
+		}
+	}
+	return notes
+}

@@ -1,6 +1,7 @@
 package descriptor_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,6 +42,20 @@ func TestRead_categories(t *testing.T) {
 		if diff != "" || f.Schema.Type != tt.wantType || f.Ordered != tt.ordered {
 			t.Errorf("%s: type %q, ordered %t, categories (-want +got):\n%s", tt.members, f.Schema.Type, f.Ordered, diff)
 		}
+	}
+}
+
+// TestRead_misspelledCategory checks that a note says why a label has no effect, once.
+func TestRead_misspelledCategory(t *testing.T) {
+	t.Parallel()
+	set := read(t, rowstest.Folder(t, "a.csv", `datapackage.json={"resources":[{"path":"a.csv","schema":{"fields":[
+		{"name":"a","categories":[1,{"value":2,"lable":"x"},{"value":3,"lable":"y"}]}]}}]}`))
+	if err := set.Err(); err != nil {
+		t.Fatal(err)
+	}
+	notes := set.Sources[0].Notes
+	if len(notes) != 1 || !strings.Contains(notes[0], `categories[1] has an unknown member "lable"`) {
+		t.Errorf("notes %q", notes)
 	}
 }
 

@@ -319,6 +319,7 @@ func readField(s *Source, n node) (f FieldSetting) {
 	f.Missing = missingValues(n.member("missingValues"))
 	d.Type = strings.ToLower(d.Type)
 	checkCategories(n, &f)
+	s.Notes = append(s.Notes, misspelledCategory(n.member("categories"))...)
 	checkType(n, *d)
 	readFormat(s, n.member("format"), f.Name, d)
 	readConstraints(s, n.member("constraints"), &f)
