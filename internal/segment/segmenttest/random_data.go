@@ -237,9 +237,10 @@ func (g *generator) fields() []herb.Field {
 	return fields
 }
 
-// addCategories gives some texts and numbers categories with labels. Engines need not know the
-// categories of all values.
-func (g *generator) addCategories(fields []herb.Field, records []herb.Record) {
+// addCategories gives some texts and numbers categories with labels, which need not include all
+// values. Its choices do not depend on those of the generator, and change none of them.
+func (g generator) addCategories(seed uint64, fields []herb.Field, records []herb.Record) {
+	g.Rand = rand.New(rand.NewPCG(seed, 1))
 	for i := range fields {
 		f := &fields[i]
 		if g.plants || f.Type != herb.TypeText && f.Type != herb.TypeNumber || len(records) == 0 || !g.chance(30) {
@@ -247,7 +248,7 @@ func (g *generator) addCategories(fields []herb.Field, records []herb.Record) {
 		}
 		known := map[string]bool{}
 		for range 1 + g.IntN(8) {
-			value := pick(g, records)[i]
+			value := pick(&g, records)[i]
 			key := text.CategoryKey(f, value)
 			if _, missing := missingPosition(*f, value); !missing && !known[key] {
 				known[key] = true
