@@ -24,6 +24,7 @@ func RecordMemory(d *herb.Dataset, req *query.Request) int {
 	for _, i := range req.Selected {
 		longest += longestValue(d, i)
 	}
+	longest += req.LabelBytes()
 	return max(0, copies*longest-inLane)
 }
 

@@ -99,16 +99,16 @@ type Dataset struct {
 }
 
 // WithoutValues returns the description of a dataset without what may quote values of its records:
-// the descriptor, the report, the message, the coordinates, and the notation of fields, which
-// contains their words for true, false and missing. It is what readers without a key see of a
-// dataset that requires one.
+// the descriptor, the report, the message, the coordinates, the categories of fields, and their
+// notation, which contains their words for true, false and missing. It is what readers without a
+// key see of a dataset that requires one.
 func (d Dataset) WithoutValues() Dataset {
 	d.Expected = d.frequency()
 	d.Descriptor, d.Report, d.Compared, d.Coordinates = nil, nil, nil, nil
 	d.Message, d.Labels = "", nil
 	d.Fields = slices.Clone(d.Fields)
 	for i := range d.Fields {
-		d.Fields[i].Notation = Notation{}
+		d.Fields[i].Notation, d.Fields[i].Categories, d.Fields[i].Ordered = Notation{}, nil, false
 	}
 	return d
 }
@@ -302,6 +302,9 @@ type Field struct {
 	Weight      int      `json:"weight,omitempty"`      // weight of words in this field in search scores; 0 means 1
 	ExactWords  bool     `json:"exact_words,omitempty"` // a search finds words only as they are written
 	Notation    Notation `json:"notation,omitzero"`
+	// Categories are the only values that the field may have; nil: any. They are not changed.
+	Categories []Category `json:"categories,omitempty"`
+	Ordered    bool       `json:"categories_ordered,omitempty"` // Categories are in their natural order
 }
 
 // MaxWeight is the maximum weight of a field.

@@ -22,6 +22,8 @@ const (
 	MaxExpectations = 200      // queries that a version is checked with
 	MaxCharts       = 12       // shown with the description
 	MaxKeyFields    = 10       // of a primary key
+	MaxCategories   = 10_000   // of a field
+	MaxCategoryText = 1 << 20  // bytes of all categories of a dataset, with their labels
 	MaxAnnotation   = 64 << 10 // bytes of each other member about the dataset, such as its licenses
 	MaxListed       = 10_000   // characters of a description in lists of datasets
 	MaxListedNames  = 64 << 10 // bytes of the names of columns of a dataset in lists of datasets

@@ -289,7 +289,7 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 		s.canaries = append(s.canaries, c)
 		return c.word
 	}
-	fields := []string{"id", "name", word("field", describes), "price", "image", "latitude", "longitude"}
+	fields := []string{"id", "name", word("field", describes), "price", "image", "latitude", "longitude", "kind"}
 	hidden := hides
 	if exposes {
 		fields, hidden = append(fields, "secret"), quotes
@@ -300,16 +300,20 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 		conditions = append(conditions, word("condition", hides))
 	}
 	file := "# " + word("comment", hides) + "\nPayroll " + word("heading", hides) + " total 123456\n\n" +
-		"id,name," + fields[2] + ",price,image,latitude,longitude,secret,status," + word("internal", hides) + "\n" +
-		"1," + word("cell", quotes) + ",x,2.50,photos/alice.svg,51.5,7.5," + word("column", hidden) + ",on,\n" +
-		"2,Fern,y," + price + ",photos/rose.svg,52.5,8.5,,on,\n" +
-		"#4," + word("commented", hides) + ",z,4,,53.5,9.5,,on,\n" +
-		"3," + word("row", hides) + ",z,4,,53.5,9.5,,off,\n" +
+		"id,name," + fields[2] + ",price,image,latitude,longitude,kind,secret,status," + word("internal", hides) + "\n" +
+		"1," + word("cell", quotes) + ",x,2.50,photos/alice.svg,51.5,7.5,1," + word("column", hidden) + ",on,\n" +
+		"2,Fern,y," + price + ",photos/rose.svg,52.5,8.5,2,,on,\n" +
+		"#4," + word("commented", hides) + ",z,4,,53.5,9.5,1,,on,\n" +
+		"3," + word("row", hides) + ",z,4,,53.5,9.5,1,,off,\n" +
 		"\nSource: " + word("footnote", hides) + "\n"
 	type object = map[string]any
 	var schema []object
 	for _, f := range fields {
 		schema = append(schema, object{"name": f})
+		if f == "kind" {
+			schema[len(schema)-1]["categories"] = []object{{"value": 1, "label": word("category", quotes)},
+				{"value": 2}, {"value": 3, "label": word("unusedcategory", quotes)}}
+		}
 	}
 	descriptor, err := json.Marshal(object{"name": "vault", "resources": []object{{
 		"name": ref.Name, "path": "file.csv", "title": "The " + word("title", describes), "description": "About " +

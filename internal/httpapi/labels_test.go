@@ -1,161 +1,128 @@
 package httpapi_test
 
 import (
-	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
-	"herbarium/internal/must"
 )
 
-// TestLabels labels versions and withdraws them, in a sequence of requests.
-func TestLabels(t *testing.T) {
-	t.Parallel()
-	p := newPublishing(t, nil)
-	v1 := decode[publishedBody](t, p.put(t, "", prices)).Version
-	state := p.do(t, request("PUT", pricesPath+"/source", prices+"3,Moss,4\n", "X-API-Key: "+publisher,
-		"Prefer: respond-async")).header.Get("Location")
-	var v2 string
-	for v2 == "" {
-		v2 = decode[struct{ Result publishedBody }](t, p.get(t, state, "X-API-Key: "+publisher)).Result.Version
-	}
-	const unknownVersion = "/versions/20200101T000000Z-aaaaaaaaaa"
-	one, two := "/versions/"+v1, "/versions/"+v2
-	live, other := `If-Match: "`+v2+`"`, `If-Match: "`+v1+`"`
-	for _, step := range []struct {
-		method, path, key, header string
-		status                    int
-		want                      string // part of the body
-	}{
-		{"PUT", one + "/labels/2026-Q1", "", "", 401, "publishing requires a key"},
-		{"PUT", one + "/labels/2026-Q1", reader, "", 403, "lacks the scope"},
-		{"DELETE", one + "/labels/2026-Q1", "", "", 401, "publishing requires a key"},
-		{"DELETE", one, reader, live, 403, "lacks the scope"},
-		{"PUT", one + "/labels/2026-Q1?x=1", publisher, "", 400, "unknown parameter"},
-		{"PUT", one + "/labels/2026%20Q1", publisher, "", 400, "is not a label"},
-		{"PUT", one + "/labels/-x", publisher, "", 400, "is not a label"},
-		{"PUT", one + "/labels/20260101T000000Z", publisher, "", 400, "is not a label"},
-		{"PUT", one + "/labels/2026-Q1", publisher, other, 412, "If-Match does not hold"},
-		{"PUT", one + "/labels/2026-Q1", publisher, live, 200, `{"dataset":"shop/prices","version":"` + v1 +
-			`","label":"2026-Q1"}`},
-		{"PUT", one + "/labels/2026-Q1", onePub, "", 200, `"label":"2026-Q1"`},
-		{"PUT", "/versions/2026-Q1/labels/final", publisher, "", 200, `"version":"` + v1 + `","label":"final"`},
-		{"PUT", two + "/labels/final", publisher, "", 409, `version ` + v1 + ` of shop/prices has the label \"final\"`},
-		{"PUT", unknownVersion + "/labels/x", publisher, "", 410, "versions: " + v2 + ", " + v1 +
-			"; labels: 2026-Q1, final"},
-		{"PUT", "/versions/nosuch/labels/x", publisher, "", 410, `no version or label \"nosuch\"`},
-		{"GET", "/data?_version=final", "", "", 200, `"total":2`},
-		{"DELETE", "/versions/final/labels/final", publisher, "", 204, ""},
-		{"DELETE", one + "/labels/final", publisher, "", 204, ""},
-		{"GET", "/data?_version=final", "", "", 410, "labels: 2026-Q1"},
-		{"DELETE", "/versions/2026-Q1", publisher, live, 400, "a label cannot be withdrawn"},
-		{"DELETE", one, publisher, "", 400, "If-Match is required"},
-		{"DELETE", one, publisher, other, 412, "If-Match does not hold"},
-		{"DELETE", two, publisher, live, 409, "is live"},
-		{"DELETE", unknownVersion, publisher, live, 410, "versions: " + v2},
-		{"DELETE", one, publisher, live, 204, ""},
-		{"DELETE", one, publisher, "If-Match: *", 204, ""},
-		{"GET", "/data?_version=" + v1, "", "", 410, "was withdrawn on"},
-		{"GET", "/data?_version=2026-Q1", "", "", 410, `no version or label \"2026-Q1\"`},
-		{"PUT", one + "/labels/again", publisher, "", 410, "was withdrawn on"},
-		{"POST", "/rollback", publisher, "", 400, "no version before the live one"},
-		{"GET", "/versions", "", "", 200, `"withdrawn":[{"version":"` + v1 + `"`},
-		{"GET", "/versions", publisher, "", 200, `"withdrawn":[{"version":"` + v1 + `"`},
-	} {
-		a := p.do(t, request(step.method, pricesPath+step.path, "", "X-API-Key: "+step.key, step.header))
-		if a.status != step.status || !strings.Contains(a.body, step.want) {
-			t.Errorf("%s %s with %q and %q: %d %s, want %d %s", step.method, step.path, step.key, step.header, a.status,
-				a.body, step.status, step.want)
-		}
-		if step.method != "GET" && a.header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s %s can be cached: %v", step.method, step.path, a.header)
-		}
-	}
-	for _, path := range []string{"/versions/x/labels/y", "/versions/x"} {
-		if a := p.do(t, request("DELETE", "/api/v1/shop/nothing"+path, "", "X-API-Key: "+publisher,
-			"If-Match: *")); a.status != 412 {
-			t.Errorf("%s of an unknown dataset: %d %s", path, a.status, a.body)
-		}
-	}
-	if a := p.do(t, request("PUT", "/api/v1/shop/nothing/versions/x/labels/y", "",
-		"X-API-Key: "+publisher)); a.status != 404 {
-		t.Errorf("a label for an unknown dataset: %d %s", a.status, a.body)
-	}
-	if a := p.get(t, state, "X-API-Key: "+publisher); a.status != 404 ||
-		!strings.Contains(a.body, "unless a version that it names is withdrawn") {
-		t.Errorf("a publish that has replaced the withdrawn version: %d %s", a.status, a.body)
-	}
-	entries, err := p.store.AuditEntries(t.Context(), herb.AuditQuery{})
-	must.NoError(t, err)
-	var log []string
-	for _, e := range entries {
-		if strings.HasPrefix(string(e.Action), "version.") && e.Result == herb.AuditOK {
-			log = append(log, string(e.Action)+" "+e.Actor+" "+e.Detail)
-		}
-	}
-	if want := []string{
-		"version.label " + publisher[5:15] + " version " + v1 + ", label 2026-Q1", "version.label " + publisher[5:15] +
-			" version " + v1 + ", label final",
-		"version.unlabel " + publisher[5:15] + " version " + v1 + ", label final", "version.withdraw " +
-			publisher[5:15] + " version " + v1,
-	}; !slices.Equal(log, want) {
-		t.Errorf("the audit log has %q, want %q", log, want)
+// beds returns a dataset with category labels of numbers and texts, and categories without labels.
+func beds() (herb.Dataset, []herb.Record) {
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "garden", Name: "beds"}, Version: "v1", Fields: []herb.Field{
+		{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true},
+		{Name: "status", Type: herb.TypeNumber, Searchable: true, Filterable: true, Sortable: true,
+			Categories: []herb.Category{{Value: "1", Label: `living "oak"`}, {Value: "2", Label: "<removed>"},
+				{Value: "3"}}},
+		{Name: "size", Type: herb.TypeText, Filterable: true, Sortable: true, Ordered: true,
+			Categories: []herb.Category{{Value: "S", Label: "small"}, {Value: "L", Label: "large, very"}}},
+		{Name: "soil", Type: herb.TypeText, Filterable: true, Sortable: true,
+			Categories: []herb.Category{{Value: "clay"}, {Value: "sand"}}},
+	}}
+	d.PrimaryKey = []string{"id"}
+	return d, []herb.Record{
+		{"1", "1.0", "L", "clay"}, {"2", "2", "", "sand"}, {"3", "3", "S", ""}, {"4", "1", "L", "clay"},
 	}
 }
 
-// TestMessage sends messages with every way of publishing.
-func TestMessage(t *testing.T) {
+func TestLabels(t *testing.T) {
 	t.Parallel()
-	p := newPublishing(t, nil)
-	longest := strings.Repeat("€", herb.MaxMessage)
-	parts := func(message string) (string, string) {
-		return form(t, "prices.csv", prices+"9,Oak,9\n", "_message", message)
-	}
-	longForm, longType := parts(longest)
-	tooLong, tooLongType := parts(longest + "€")
-	for _, step := range []struct {
-		method, path, message, body, header string
-		status                              int
-		want                                string // the message of the live version
-	}{
-		{"PUT", "/source", "Autumn prices", prices, "", 201, "Autumn prices"},
-		{"PUT", "/source", "", prices + "3,Moss,4\n", "", 200, ""},
-		{"PATCH", "/source?_mode=append", " One  more ", "id,name,price\n4,Ivy,5\n", "", 200, "One  more"},
-		// the merged file was another one
-		{"PUT", "/source", "Unchanged", "id,name,price\n1,Rose,2.50\n2,Fern,3\n3,Moss,4\n4,Ivy,5\n", "", 200,
-			"Unchanged"},
-		{"PUT", "/source", "Ignored", "id,name,price\n1,Rose,2.50\n2,Fern,3\n3,Moss,4\n4,Ivy,5\n", "", 200,
-			"Unchanged"},
-		{"PUT", "/descriptor", "<b>Titles</b> & €", `{"resources": [{"path": "prices.csv", "title": "Prices"}]}`, "",
-			200, "<b>Titles</b> & €"},
-		{"PUT", "/source?_check=true", "Checked", prices, "", 200, "<b>Titles</b> & €"},
-		{"PUT", "/source", "two\nlines", prices, "", 400, "<b>Titles</b> & €"},
-		{"PUT", "/source", "\xff", prices, "", 400, "<b>Titles</b> & €"},
-		{"PUT", "/source", longest + "x", prices, "", 400, "<b>Titles</b> & €"},
-		{"PUT", "/source", "", longForm, longType, 200, longest},
-		{"PUT", "/source", "", tooLong, tooLongType, 400, longest},
+	s := newService(t, nil)
+	s.library.put(beds())
+	const meta = `"meta":{"total":1,"page":1,"per_page":25,"total_pages":1,"has_next":false,"has_prev":false}}`
+	const first = `{"id":"1","status":"1.0","status_label":"living \"oak\"","size":"L","size_label":"large, very","soil":"clay"}`
+	const second = `{"id":"2","status":"2","status_label":"<removed>","size":"","size_label":"","soil":"sand"}`
+	const third = `{"id":"3","status":"3","status_label":"","size":"S","size_label":"small","soil":""}`
+	const base = "/api/v1/garden/beds"
+	for _, tt := range []struct{ target, want string }{
+		{"/data?_labels=true&id=1", `{"data":[` + first + `],` + meta},
+		{"/data?_labels=true&_fields=size,id&id=2", `{"data":[{"size":"","size_label":"","id":"2"}],` + meta},
+		{"/data?_labels=true&_fields=soil,id&id=2", `{"data":[{"soil":"sand","id":"2"}],` + meta},
+		{"/data?_labels=true&_typed=true&id=3",
+			`{"data":[{"id":3,"status":3,"status_label":"","size":"S","size_label":"small","soil":null}],` + meta},
+		{"/data/3?_labels=true", third},
+		{"/data/3?_labels=true&_fields=status", `{"status":"3","status_label":""}`},
+		{"/data.ndjson?_labels=true&id[lte]=3", first + "\n" + second + "\n" + third + "\n"},
+		{"/data.csv?_labels=true&id[lte]=2", "id,status,status_label,size,size_label,soil\r\n" +
+			"1,1.0,\"living \"\"oak\"\"\",L,\"large, very\",clay\r\n2,2,<removed>,,,sand\r\n"},
+		{"/data.csv?_labels=true&_typed=true&id=1&_fields=status,soil", "status,status_label,soil\r\n" +
+			"1.0,\"living \"\"oak\"\"\",clay\r\n"},
+		{"/data?search=oak&sort=-id&_fields=id", `{"data":[{"id":"4"},{"id":"1"}],` +
+			strings.Replace(meta, `"total":1`, `"total":2`, 1)},
+		{"/data?status[match]=removed&_fields=id", `{"data":[{"id":"2"}],` + meta},
+		{"/data?_labels=false&_fields=status&id=2", `{"data":[{"status":"2"}],` + meta},
+		{"/facets?field=status&field=soil&top=2&buckets=0", `{"data":[{"field":"status","type":"number","total":4,"empty":0,` +
+			`"distinct":3,"values":[{"value":"1.0","label":"living \"oak\"","count":2},{"value":"2","label":"<removed>","count":1}],` +
+			`"min":"1.0","max":"3","scale":"linear","histogram":[]},{"field":"soil","type":"text","total":4,"empty":1,"distinct":2,` +
+			`"values":[{"value":"clay","count":2},{"value":"sand","count":1}]}],"meta":{"total":4}}`},
 	} {
-		target := pricesPath + step.path
-		if step.message != "" {
-			separator := "?"
-			if strings.Contains(target, "?") {
-				separator = "&"
-			}
-			target += separator + "_message=" + url.QueryEscape(step.message)
+		a := s.get(t, base+tt.target)
+		if got := strings.TrimSuffix(a.body, "\n"); a.status != 200 || got != strings.TrimSuffix(tt.want, "\n") {
+			t.Errorf("%s: %d\n%s; want\n%s", tt.target, a.status, a.body, tt.want)
 		}
-		headers := []string{"X-API-Key: " + publisher}
-		if step.header != "" {
-			headers = append(headers, step.header)
-		}
-		if a := p.do(t, request(step.method, target, step.body, headers...)); a.status != step.status {
-			t.Errorf("%s with %.20q: %d %s", step.path, step.message, a.status, a.body)
-		}
-		list := decode[library.VersionList](t, p.send(t, "GET", "/versions", ""))
-		if list.Versions[0].Message != step.want {
-			t.Errorf("after %s with %.20q: %q", step.path, step.message, list.Versions[0].Message)
+	}
+	with, without := s.get(t, base+"/data?_labels=true"), s.get(t, base+"/data")
+	if off := s.get(t, base+"/data?_labels=false"); off.body != without.body ||
+		off.header.Get("Etag") != without.header.Get("Etag") || with.header.Get("Etag") == without.header.Get("Etag") {
+		t.Error("the entity tag does not follow the labels")
+	}
+	if a := s.get(t, base+"/data.xlsx?_labels=true"); a.status != 200 {
+		t.Errorf("workbook: %d %s", a.status, a.body)
+	}
+	const categories = `"categories":[{"value":"S","label":"small"},{"value":"L","label":"large, very"}],"categories_ordered":true`
+	if a := s.get(t, base); !strings.Contains(a.body, categories) || strings.Count(a.body, `"categories":`) != 3 {
+		t.Errorf("description %s", a.body)
+	}
+}
+
+func TestLabels_invalid(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d, records := beds()
+	d.Fields[3].Name = "status_label"
+	s.library.put(d, records)
+	const path = "/api/v1/garden/beds"
+	s.checkRejections(t, []rejection{
+		{"", path + "/data?_labels=yes", 400, `_labels is "yes"; it must be true or false`},
+		{"", path + "/data?_labels=true&_labels=true", 400, `"_labels" is given more than once`},
+		{"", path + "/data?_labels=true", 400, `the category labels of "status" as "status_label", which is a field`},
+		{"", path + "/data.csv?_labels=true&_fields=status_label,status", 400, `"status_label", which is a field`},
+		{"", path + "/data/1?_labels=true", 400, `"status_label", which is a field`},
+		{"", path + "/facets?field=id&_labels=true", 400, `"_labels" is given, but facets`},
+		{"", path + "/grid?_x=id&_y=id&_labels=true", 400, `leave "_labels" out`},
+		{"", path + "/aggregate?_by=size&_labels=true", 400, `leave "_labels" out`},
+		{"", path + "/data.parquet?_labels=true", 400, "takes only _types and _version"},
+		{"", path + "/changes?_from=v1&_labels=true", 400, `leave "_labels" out`},
+		{"", "/api/v1?_labels=true", 400, `unknown parameter "_labels"`},
+	})
+	if a := s.get(t, path+"/data?_labels=true&_fields=status"); a.status != 200 {
+		t.Errorf("without the other field: %d %s", a.status, a.body)
+	}
+}
+
+// TestLabels_protected checks that a dataset that requires a key does not show its categories.
+func TestLabels_protected(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d, records := beds()
+	d.Access = herb.AccessKey
+	s.library.put(d, records)
+	if a := s.get(t, "/api/v1/garden/beds"); a.status != 200 || strings.Contains(a.body, "living") ||
+		strings.Contains(a.body, "categories") {
+		t.Errorf("description: %d %s", a.status, a.body)
+	}
+}
+
+// TestLabels_agents checks that a tool describes what values mean.
+func TestLabels_agents(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.library.put(beds())
+	_, table := s.callTool(t, "describe_dataset", args{"dataset": "garden/beds"}).text()
+	for _, part := range []string{`1.0 = living ""oak"" (2), 2 = <removed> (1)`,
+		`(1 = living ""oak"", 2 = <removed>, 3)`, "(clay, sand)"} {
+		if !strings.Contains(table, part) {
+			t.Errorf("the description lacks %s:\n%s", part, table)
 		}
 	}
 }

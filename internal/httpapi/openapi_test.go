@@ -142,8 +142,8 @@ func TestDocument_dataset(t *testing.T) {
 		return names
 	}
 	wantOdd := []string{ // a b&c is filtered with _filter
-		"page", "per_page", "order", "search", "bbox", "near", "coordinatesField", "_fields", "version", "typed",
-		"matches", "api_key", "If-None-Match", "X-Request-Id", "filter", "words", "any", "zone",
+		"page", "per_page", "order", "search", "bbox", "near", "coordinatesField", "_fields", "labels", "version",
+		"typed", "matches", "api_key", "If-None-Match", "X-Request-Id", "filter", "words", "any", "zone",
 		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[prefix]",
 		"page[empty]",
 	}
@@ -151,7 +151,7 @@ func TestDocument_dataset(t *testing.T) {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}
 	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search",
-		"bbox", "near", "coordinatesField"}, slices.DeleteFunc(slices.Clone(wantOdd[8:]),
+		"bbox", "near", "coordinatesField"}, slices.DeleteFunc(slices.Clone(wantOdd[9:]),
 		func(n string) bool { return n == "typed" || n == "matches" })...)
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
 		t.Errorf("parameters of facets (-want +got):\n%s", diff)

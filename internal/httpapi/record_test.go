@@ -41,7 +41,7 @@ func TestRecord(t *testing.T) {
 		{"/api/v1/shop/hidden/data/x", 404,
 			`shop/hidden has no record with the key "x": field "note" is not filterable`},
 		{"/api/v1/shop/stock/data/x/1?page=1", 400,
-			`unknown parameter "page"; valid parameters: api_key, _fields, _version, _typed`},
+			`unknown parameter "page"; valid parameters: api_key, _fields, _version, _typed, _labels`},
 		{"/api/v1/shop/stock/data/x/1?_fields=cod", 400, `did you mean "code"?`},
 		{"/api/v1/garden/catalog/data/", 404, `did you mean "/api/v1/garden/catalog/data"?`},
 		{"/api/v1/garden/catalog/data/1", 404, "garden/catalog has no primary key"},

@@ -145,7 +145,7 @@ func (v *view) newFieldCheck(f exposedField, field *herb.Field, budget *pattern.
 		if moves {
 			value, shown = resolved, value+", "+resolved
 		}
-		limit, err := boundKey(field, bound.name, value)
+		limit, err := boundKey(field, "constraint "+bound.name, value)
 		if err != nil {
 			return nil, err
 		}
@@ -172,28 +172,54 @@ func (v *view) newFieldCheck(f exposedField, field *herb.Field, budget *pattern.
 			return fmt.Sprintf("which does not match the pattern %q", rows.Clip(set.Pattern))
 		})
 	}
-	if len(set.Enum) > 0 {
-		allowed, err := enumKeys(field, set.Enum)
-		if err != nil {
-			return nil, err
-		}
+	allowed, err := valueSet(field, "constraint enum", set.Enum)
+	if err != nil {
+		return nil, err
+	}
+	if allowed != nil {
 		add(func(value string) string {
-			if allowed[enumKey(field, value)] {
+			if allowed[text.CategoryKey(field, value)] {
 				return ""
 			}
 			return "which is none of " + rows.JoinNames(set.Enum)
 		})
 	}
-	return c, nil
+	return c, c.addCategories(f, add)
 }
 
-// boundKey returns the sort key of a bound, which may be in the notation of the field or of its
-// type.
+// addCategories adds the condition that a value is one of the categories.
+func (c *fieldCheck) addCategories(f exposedField, add func(func(value string) string)) error {
+	values := make([]string, len(f.Categories))
+	for i := range values {
+		values[i] = f.Categories[i].Value
+	}
+	known, err := valueSet(c.field, "category", values)
+	if err != nil || known == nil {
+		return err
+	}
+	if len(known) < len(values) {
+		return herb.Invalidf("two of its categories are the same number, such as 1 and 1.0; list each value once")
+	}
+	for _, value := range f.Constraints.Enum {
+		if !known[text.CategoryKey(c.field, value)] {
+			return herb.Invalidf("the constraint enum has %q, which is none of the categories; remove it, or list it in "+
+				"categories", rows.Clip(value))
+		}
+	}
+	add(func(value string) string {
+		if known[text.CategoryKey(c.field, value)] {
+			return ""
+		}
+		return "which is none of the categories " + rows.JoinNames(values)
+	})
+	return nil
+}
+
+// boundKey returns the key of a value in a descriptor, such as a bound.
 func boundKey(f *herb.Field, name, value string) (string, error) {
-	canonical, status := text.Bound(f, value)
-	key, ok := text.Key(f.Type, canonical)
-	if status != text.Valid || !ok {
-		return "", herb.Invalidf("the constraint %s is %q, which is not a %s, such as %s", name, rows.Clip(value),
+	key, ok := text.DeclaredKey(f, value)
+	if !ok {
+		return "", herb.Invalidf("the %s is %q, which is not a %s; write it %s", name, rows.Clip(value),
 			f.Type, text.Example(f))
 	}
 	return key, nil
@@ -215,23 +241,14 @@ func lengthProblem(f *herb.Field, set descriptor.Constraints, value string) stri
 	return ""
 }
 
-// enumKey returns what two equal values of a field have in common.
-func enumKey(f *herb.Field, value string) string {
-	if !f.Type.IsScalar() {
-		return value
+// valueSet returns the values of a list in a descriptor by text.CategoryKey; nil if it is empty.
+func valueSet(f *herb.Field, name string, values []string) (map[string]bool, error) {
+	if len(values) == 0 {
+		return nil, nil
 	}
-	key, _ := text.FieldKey(f, value)
-	return key
-}
-
-func enumKeys(f *herb.Field, values []string) (map[string]bool, error) {
-	keys := map[string]bool{}
+	keys := make(map[string]bool, len(values))
 	for _, value := range values {
-		if !f.Type.IsScalar() {
-			keys[value] = true
-			continue
-		}
-		key, err := boundKey(f, "enum", value)
+		key, err := boundKey(f, name, value)
 		if err != nil {
 			return nil, err
 		}

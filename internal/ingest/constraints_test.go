@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/value"
+	"herbarium/internal/must"
 )
 
 // TestConstraints checks the values of a column against the constraints of its field.
@@ -78,6 +79,75 @@ func TestConstraints(t *testing.T) {
 				t.Errorf("got error %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestCategories checks the values of a column against the categories of its field.
+func TestCategories(t *testing.T) {
+	t.Parallel()
+	const file = "a\tb\n1\tx\n1.0\ty\n\tx\n2\t\n"
+	numbers := []herb.Category{{Value: "1", Label: "one"}, {Value: "2"}}
+	texts := []herb.Category{{Value: "x"}, {Value: "y"}}
+	for _, tt := range []struct {
+		name   string
+		a, b   []herb.Category
+		enum   []string
+		typeOf string // of a
+		want   string // in the error; empty: there is none
+	}{
+		{"all values", numbers, texts, nil, "number", ""},
+		{"by value", []herb.Category{{Value: "1.00"}, {Value: "2"}}, nil, nil, "number", ""},
+		{"another number", numbers[:1], nil, nil, "number",
+			`line 5: field "a" is "2", which is none of the categories 1`},
+		{"another text", nil, texts[:1], nil, "number", `line 3: field "b" is "y", which is none of the categories x`},
+		{"texts as written", numbers, nil, nil, "string", `line 3: field "a" is "1.0", which is none`},
+		{"not a number", []herb.Category{{Value: "one"}}, nil, nil, "number",
+			`the category is "one", which is not a number`},
+		{"equal numbers", append(numbers, herb.Category{Value: "1.0"}), nil, nil, "number", "are the same number"},
+		{"enum", numbers, nil, []string{"1", "2.0"}, "number", ""},
+		{"larger enum", numbers, nil, []string{"1", "2", "3"}, "number",
+			`enum has "3", which is none of the categories`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.tsv", file), Fields: []ingest.FieldSetting{
+				{Name: "a", Schema: value.Schema{Type: tt.typeOf}, Categories: tt.a,
+					Constraints: descriptor.Constraints{Enum: tt.enum}},
+				{Name: "b", Schema: value.Schema{Type: "string"}, Categories: tt.b},
+			}}
+			found, err := ingest.Inspect(t.Context(), src, ingest.Options{})
+			if tt.want != "" {
+				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("error %v, want %q", err, tt.want)
+				}
+				return
+			}
+			must.NoError(t, err)
+			defer found.Close()
+			f := found.Dataset.Fields[0]
+			if !slices.Equal(f.Categories, tt.a) || f.Searchable != (tt.typeOf == "string" || f.HasCategoryLabels()) {
+				t.Errorf("field %+v", f)
+			}
+		})
+	}
+}
+
+// TestCategories_ordered checks that a note says if sort does not follow the order of the
+// categories.
+func TestCategories_ordered(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]bool{"low,mid,high": true, "high,low,mid": false} {
+		var categories []herb.Category
+		for value := range strings.SplitSeq(values, ",") {
+			categories = append(categories, herb.Category{Value: value})
+		}
+		found := inspect(t, ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", "a,b\nlow,1\nhigh,2\n"),
+			Fields: []ingest.FieldSetting{{Name: "a", Schema: value.Schema{Type: "string"}, Categories: categories,
+				Ordered: true}}})
+		noted := strings.Contains(strings.Join(found.Dataset.Report.Notes, "\n"), "categoriesOrdered")
+		if noted != want || !found.Dataset.Fields[0].Ordered {
+			t.Errorf("%s: note %t, want %t", values, noted, want)
+		}
 	}
 }
 

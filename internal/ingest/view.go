@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/value"
+	"herbarium/internal/text"
 )
 
 // view applies the settings of a source to its rows: fields expose columns, conditions exclude
@@ -323,10 +324,26 @@ func (v *view) describe(columns []rows.Column, lists []int) (fields []herb.Field
 			v.notes = append(v.notes,
 				fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
 		}
+		f.Categories, f.Ordered = s.Categories, s.Ordered
+		f.Searchable = f.Searchable || s.Searchable == nil && f.HasCategoryLabels()
+		if f.Ordered && !isSorted(&f) {
+			v.notes = append(v.notes, fmt.Sprintf("field %q: sort compares the values, whose order differs from that of "+
+				"the categories (categoriesOrdered)", f.Name))
+		}
 		report.Field, report.Column, report.Source = f.Name, cmp.Or(s.Origin, name), cells
 		fields, reports = append(fields, f), append(reports, report)
 	}
 	return fields, reports, wrong.err()
+}
+
+// isSorted reports whether the categories of a field are in the order in which their values sort.
+func isSorted(f *herb.Field) bool {
+	key := func(c herb.Category) string {
+		canonical, _ := text.Bound(f, c.Value)
+		key, _ := text.Key(f.Type, canonical)
+		return key
+	}
+	return slices.IsSortedFunc(f.Categories, func(a, b herb.Category) int { return strings.Compare(key(a), key(b)) })
 }
 
 // misfits collects errors of fields whose values do not fit their declared types.

@@ -110,6 +110,7 @@ type Facet struct {
 // ValueCount is a value and the number of records that have it.
 type ValueCount struct {
 	Value   string `json:"value"`
+	Label   string `json:"label,omitempty"` // category label; engines do not set it
 	Count   int    `json:"count"`
 	Clipped bool   `json:"clipped,omitempty"` // Value is the start of a longer value
 }
@@ -125,6 +126,21 @@ func NewValueCount(value string, count int) ValueCount {
 		end--
 	}
 	return ValueCount{Value: strings.Clone(value[:end]), Count: count, Clipped: true}
+}
+
+// AddLabels sets the category labels of the values of a result.
+func (f *FacetRequest) AddLabels(found *Facets) {
+	for i, field := range f.Fields {
+		categories := text.NewCategories(&f.Request.fields[field])
+		if !categories.HasLabels() {
+			continue
+		}
+		values := slices.Clone(found.Fields[i].Values)
+		for k := range values {
+			values[k].Label = categories.Label(values[k].Value)
+		}
+		found.Fields[i].Values = values
+	}
 }
 
 // MaxBytes returns how much memory the values of the result and their JSON need at most, in bytes.

@@ -57,12 +57,16 @@ func resolveField(fields []herb.Field, name string, use fieldUse) (int, error) {
 
 // Fields returns the fields of the records that the request returns, in order.
 func (r *Request) Fields() []herb.Field {
-	if r.Selected == nil {
+	if r.Selected == nil && !r.Labels {
 		return r.fields
 	}
-	fields := make([]herb.Field, len(r.Selected))
-	for i, position := range r.Selected {
-		fields[i] = r.fields[position]
+	fields := make([]herb.Field, 0, len(r.Selected))
+	for _, i := range r.positions() {
+		f := &r.fields[i]
+		fields = append(fields, *f)
+		if r.Labels && f.HasCategoryLabels() {
+			fields = append(fields, herb.Field{Name: f.Name + LabelSuffix, Type: herb.TypeText})
+		}
 	}
 	return fields
 }

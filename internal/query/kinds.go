@@ -79,6 +79,7 @@ var parameters = [...]struct {
 	{ParamDataset, KindOpenAPI},
 	{ParamTyped, KindListing | KindExport | KindAggregate | KindRecord | KindOpenAPI},
 	{ParamMatches, KindListing},
+	{ParamLabels, KindListing | KindExport | KindRecord},
 	{ParamTypes, KindParquet},
 	{ParamOp, kindsOfChanges | KindFeed},
 	{ParamFrom, kindsOfChanges},

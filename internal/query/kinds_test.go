@@ -16,8 +16,9 @@ func TestKind_Parameters(t *testing.T) {
 		want string
 	}{
 		{query.KindListing, "page per_page sort order search _words " + area +
-			" api_key _fields _filter _any _zone _version _typed _matches"},
-		{query.KindExport, "sort order search _words " + area + " api_key _fields _filter _any _zone _version _typed"},
+			" api_key _fields _filter _any _zone _version _typed _matches _labels"},
+		{query.KindExport, "sort order search _words " + area +
+			" api_key _fields _filter _any _zone _version _typed _labels"},
 		{query.KindFacets, "field top _offset _values buckets _scale _edges _own_filter search _words " + area +
 			" api_key _filter _any _zone _version"},
 		{query.KindGrid, "_x _y _bounds _columns _rows search _words " + area + " api_key _filter _any _zone _version"},
@@ -27,7 +28,7 @@ func TestKind_Parameters(t *testing.T) {
 		{query.KindChanges, "page per_page search _words api_key _fields _filter _any _zone _version _op _from _to"},
 		{query.KindChangesFile, "search _words api_key _fields _filter _any _zone _version _op _from _to"},
 		{query.KindFeed, "search _words api_key _fields _filter _any _zone _op"},
-		{query.KindRecord, "api_key _fields _version _typed"},
+		{query.KindRecord, "api_key _fields _version _typed _labels"},
 		{query.KindParquet, "api_key _version _types"},
 		{query.KindVersion, "api_key _version"},
 		{query.KindCatalogue, "page per_page search api_key"},

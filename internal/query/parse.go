@@ -46,6 +46,9 @@ func (s String) records(fields []herb.Field, defaultOrder herb.Order, kind Kind,
 		return err
 	})
 	if err == nil {
+		err = r.checkLabels()
+	}
+	if err == nil {
 		var byDistance bool
 		byDistance, err = r.parseDistance(sort, order)
 		if err == nil && !byDistance {
@@ -128,6 +131,9 @@ func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error
 			case p.Name == ParamMatches:
 				r.Matches, err = p.Value == "true", checkChoice(p, "true", "false")
 				effective = r.Matches
+			case p.Name == ParamLabels:
+				r.Labels, err = parseLabels(p)
+				effective = r.Labels
 			default:
 				var isArea bool
 				isArea, err = r.Area.set(p)

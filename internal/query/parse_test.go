@@ -34,7 +34,7 @@ const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
 	operators       = "valid operators: eq, ne, ieq, ine, gt, gte, lt, lte, in, prefix, contains, match, empty"
 	parameters      = "valid parameters: page, per_page, sort, order, search, _words, _bbox, _near, _coordinates, api_key, " +
-		"_fields, _filter, _any, _zone, _version, _typed, _matches; filterable fields: " + filterableNames
+		"_fields, _filter, _any, _zone, _version, _typed, _matches, _labels; filterable fields: " + filterableNames
 	pageRule    = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule = "; it must be a whole number from 1 (over 100 is served as 100)"
 	orderRule   = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`

@@ -62,6 +62,7 @@ type Request struct {
 	Area       Area        // where the records are
 	Distance   Distance    // order by the distance from Area.Near; Sort is empty then
 	Selected   []int       // positions of the fields to return, in order; nil means all
+	Labels     bool        // records have the category labels of their values
 	Typed      bool        // values are JSON numbers, booleans, arrays and null instead of texts as written
 	Matches    bool        // the metadata says where records match
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/typed"
@@ -46,6 +47,7 @@ type Selector struct {
 	types     []typed.Column // nil: values are texts as written
 	texts     bool           // typed values are texts
 	positions []int          // of the fields to return
+	labels    []labelMember  // by field; nil: none
 	members   [][]byte       // of the last record; "name":"value"
 	literal   []byte         // of the last typed value
 }
@@ -53,17 +55,10 @@ type Selector struct {
 // NewSelector returns a selector for the request, or nil, which returns records unchanged. types is
 // the result of Types.
 func (r *Request) NewSelector(types []typed.Column) *Selector {
-	if r.Selected == nil && types == nil {
+	if r.Selected == nil && types == nil && !r.Labels {
 		return nil
 	}
-	s := &Selector{request: r, types: types, positions: r.Selected}
-	if r.Selected == nil {
-		s.positions = make([]int, len(r.fields))
-		for i := range s.positions {
-			s.positions[i] = i
-		}
-	}
-	return s
+	return &Selector{request: r, types: types, positions: r.positions(), labels: r.labelMembers()}
 }
 
 // Size returns the size of a record as Write writes it.
@@ -85,8 +80,8 @@ func (c *byteCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Write writes a record with the selected fields only. Members whose values are texts are written
-// unchanged.
+// Write writes a record with the selected fields only, and their category labels if the request
+// asks for them. Members whose values are texts are written unchanged.
 func (s *Selector) Write(out io.Writer, record []byte) (err error) {
 	if s == nil {
 		_, err := out.Write(record)
@@ -102,6 +97,9 @@ func (s *Selector) Write(out io.Writer, record []byte) (err error) {
 			return err
 		}
 		if err := s.writeMember(out, position); err != nil {
+			return err
+		}
+		if err := s.writeLabel(out, position); err != nil {
 			return err
 		}
 		separator[0] = ','
@@ -126,6 +124,20 @@ func (s *Selector) writeMember(out io.Writer, position int) error {
 		}
 	}
 	_, err := out.Write(value)
+	return err
+}
+
+// writeLabel writes the member with the category label of a value, which is empty if it has none.
+func (s *Selector) writeLabel(out io.Writer, position int) error {
+	if s.labels == nil || !s.labels[position].categories.HasLabels() {
+		return nil
+	}
+	value, err := herb.MemberText(s.members[position])
+	if err != nil {
+		return err
+	}
+	member := &s.labels[position]
+	_, err = out.Write(herb.AppendJSONString(slices.Clone(member.start), member.categories.Label(value)))
 	return err
 }
 
@@ -163,11 +175,13 @@ func (r *Request) SelectTexts(s Stream, types []typed.Column) Stream {
 }
 
 func (r *Request) selectStream(s Stream, types []typed.Column, texts bool) Stream {
-	if r.Selected == nil && types == nil {
+	if r.Selected == nil && types == nil && !r.Labels {
 		return s
 	}
 	if types != nil {
 		s.Longest = 0 // lists are longer as arrays
+	} else if s.Longest > 0 {
+		s.Longest += r.LabelBytes()
 	}
 	return Stream{Total: s.Total, Longest: s.Longest, Records: func(yield func([]byte, error) bool) {
 		var buf bytes.Buffer

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
+	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
 
@@ -59,6 +61,30 @@ func TestCore_rebuild(t *testing.T) {
 				t.Errorf("rebuilt %d bytes, want the %d of a new file", len(rebuilt), len(good))
 			}
 		})
+	}
+}
+
+// TestCore_rebuildCategories checks that a rebuilt index has the words of category labels, which
+// are in the description of the file.
+func TestCore_rebuildCategories(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "status", Type: herb.TypeNumber, Searchable: true, Ordered: true,
+		Categories: []herb.Category{{Value: "1", Label: "Living oak"}, {Value: "2"}}}}
+	good := fileOf(t, fields, []herb.Record{{"1"}, {"2"}, {"1.0"}}, segment.Options{})
+	rebuilt, err := rebuild(t, withFormat(good, 1))
+	must.NoError(t, err)
+	if !bytes.Equal(rebuilt, good) {
+		t.Errorf("rebuilt %d bytes, want the %d of a new file", len(rebuilt), len(good))
+	}
+	path := filepath.Join(t.TempDir(), "rebuilt.seg")
+	replaceFile(t, path, rebuilt)
+	r, err := segment.Open(path)
+	must.NoError(t, err)
+	defer r.Close()
+	q, err := query.Parse("search=oak", fields)
+	must.NoError(t, err)
+	if page, err := r.List(t.Context(), q); err != nil || page.Total != 2 {
+		t.Errorf("found %d records, error %v", page.Total, err)
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 	RowsExposed       ChangeKind = "rows_exposed"
 	SourceExposed     ChangeKind = "source_exposed"
 	FormatChanged     ChangeKind = "format_changed"
+	CategoriesChanged ChangeKind = "categories_changed"
 )
 
 // Change is a difference that consumers of a dataset may notice when a version goes live.
@@ -140,6 +141,34 @@ func compareField(was, is herb.Field, why string, add func(ChangeKind, string, b
 			add(FlagGained, was.Name, false, "field %q is now %s", was.Name, flag.name)
 		}
 	}
+	if was.Ordered != is.Ordered || !slices.Equal(was.Categories, is.Categories) {
+		add(CategoriesChanged, was.Name, false, "field %q has other categories%s", was.Name,
+			firstCategory(was.Categories, is.Categories))
+	}
+}
+
+// firstCategory names the first category that differs; empty if only their order does.
+func firstCategory(was, is []herb.Category) string {
+	before := make(map[string]string, len(was))
+	for _, c := range was {
+		before[c.Value] = c.Label
+	}
+	for _, c := range is {
+		label, known := before[c.Value]
+		switch {
+		case !known:
+			return fmt.Sprintf(", such as %.60q, which is new", c)
+		case label != c.Label:
+			return fmt.Sprintf(", such as %.60q instead of %.60q", c, herb.Category{Value: c.Value, Label: label})
+		}
+		delete(before, c.Value)
+	}
+	for _, c := range was {
+		if _, isLeft := before[c.Value]; isLeft {
+			return fmt.Sprintf(", such as %.60q, which is removed", c)
+		}
+	}
+	return ""
 }
 
 // compareSettings compares the settings of a dataset. That it becomes open is an exposure.

@@ -120,6 +120,16 @@ func TestPublish_gate(t *testing.T) {
 				`-field "name" is no longer sortable`},
 		},
 		{
+			name: "categories", records: 10,
+			change: func(d *herb.Dataset) {
+				d.Fields = []herb.Field{id, with(name, func(f *herb.Field) {
+					f.Categories = []herb.Category{{Value: "a", Label: "oak"}}
+				}), with(price, func(f *herb.Field) { f.Ordered = true })}
+			},
+			want: []string{`field "name" has other categories, such as "a = oak", which is new`,
+				`field "price" has other categories`},
+		},
+		{
 			name: "settings", records: 10,
 			change: func(d *herb.Dataset) {
 				d.Access, d.PrimaryKey, d.Order = herb.AccessKey, []string{"id", "name"},

@@ -157,13 +157,18 @@ func describeField(f herb.Field, machine typed.Column, known fieldFacts) []strin
 		known.top = known.top[:min(uniqueValues, len(known.top))]
 	}
 	for _, v := range known.top {
-		short, _ := clipCell(v.Value, maxTopValue)
+		short, _ := clipCell(herb.Category{Value: v.Value, Label: v.Label}.String(), maxTopValue)
 		top = append(top, fmt.Sprintf("%s (%s)", short, herb.Count(v.Count)))
+	}
+	categories := ""
+	if len(f.Categories) > 0 {
+		categories = " (" + herb.ListCategories(f.Categories) + ")"
 	}
 	return []string{
 		f.Name, string(f.Type), strings.TrimSuffix(machine.String()+": "+machine.Reason, ": "), strings.Join(uses, " "),
 		strconv.Itoa(known.empty), strconv.Itoa(known.distinct), known.min, known.max,
-		strings.Join(top, ", "), exampleFilter(f, known), strings.TrimSpace(f.Title + " " + f.Description),
+		strings.Join(top, ", "), exampleFilter(f, known),
+		strings.TrimSpace(f.Title + categories + " " + f.Description),
 	}
 }
 
@@ -176,7 +181,7 @@ func exampleFilter(f herb.Field, known fieldFacts) string {
 	if value == "" || len(value) > maxTopValue || !f.Filterable {
 		return ""
 	}
-	if query.HasRange(f.Type) {
+	if query.HasRange(f.Type) && len(f.Categories) == 0 {
 		return query.FilterParam(f.Name, query.OpGte) + "=" + value
 	}
 	return query.FilterParam(f.Name, query.OpEq) + "=" + value

@@ -106,6 +106,11 @@ func recordSchema(d *herb.Dataset, opts Options) map[string]any {
 				schema = anySchemaOf(f.Type)
 			}
 			members, required = append(members, property{f, schema}), append(required, f.Name)
+			if name := f.Name + query.LabelSuffix; f.HasCategoryLabels() && herb.FieldIndex(d.Fields, name) < 0 {
+				label := herb.Field{Name: name, Type: herb.TypeText}
+				label.Description = "Category label of " + f.Name + ", with `" + query.ParamLabels + "=true`"
+				members = append(members, property{label, valueSchema{Type: "string"}})
+			}
 		} else {
 			additional = other
 		}
@@ -190,6 +195,7 @@ func describeField(f herb.Field) string {
 		{" Date format: `%s`.", n.DateFormat}, {" True is written `%s`.", strings.Join(n.True, "` or `")},
 		{" False is written `%s`.", strings.Join(n.False, "` or `")},
 		{" Missing values are empty or `%s`.", strings.Join(n.Missing, "`, `")},
+		{" Values: %s.", herb.ListCategories(f.Categories)},
 	} {
 		if part.value != "" {
 			about += fmt.Sprintf(part.format, part.value)

@@ -7,9 +7,16 @@ import (
 	"herbarium/internal/query"
 )
 
-// Facets counts the values of fields. The caller must release the result.
+// Facets counts the values of fields, with their category labels. The caller must release the
+// result.
 func Facets(ctx context.Context, v *library.View, req *query.FacetRequest) (query.Facets, func(), error) {
-	return count(ctx, req.MaxBytes(), func() (query.Facets, error) { return v.Facets(ctx, req) })
+	return count(ctx, req.MaxBytes(), func() (query.Facets, error) {
+		found, err := v.Facets(ctx, req)
+		if err == nil {
+			req.AddLabels(&found)
+		}
+		return found, err
+	})
 }
 
 // Grid counts the records in the cells of a grid. The caller must release the result.

@@ -21,8 +21,14 @@ func (s Source) checkLimits() error {
 		herb.CheckCount("the charts", len(s.Charts), herb.MaxCharts),
 		herb.CheckCount("the fields of the primary key", len(s.PrimaryKey), herb.MaxKeyFields),
 	)
+	size := 0
 	for i := 0; i < len(s.Fields) && err == nil; i++ {
+		size += herb.CategoriesSize(s.Fields[i].Categories)
 		err = s.Fields[i].checkLimits(fmt.Sprintf("field %d, %.60q", i+1, s.Fields[i].Name))
+	}
+	if size > herb.MaxCategoryText {
+		err = cmp.Or(err, herb.Invalidf("the categories of the fields have %s; at most %s are possible, with their labels",
+			herb.FormatBytes(int64(size)), herb.FormatBytes(herb.MaxCategoryText)))
 	}
 	return err
 }

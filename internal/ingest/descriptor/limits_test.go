@@ -17,6 +17,15 @@ func listOf(n int, element string) string {
 	return "[" + strings.Join(slices.Repeat([]string{element}, n), ",") + "]"
 }
 
+// distinctCategories returns categories with labels of nearly the maximum length.
+func distinctCategories(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(`{"value":%d,"label":"%d %s"}`, i, i, strings.Repeat("x", herb.MaxTitle-10))
+	}
+	return strings.Join(all, ",")
+}
+
 // TestRead_limits checks that a descriptor cannot make a publish run long or its texts fill pages:
 // each limit is an error that names it, when the descriptor is read or the settings are checked.
 func TestRead_limits(t *testing.T) {
@@ -43,6 +52,11 @@ func TestRead_limits(t *testing.T) {
 		"long missing value": {field(`"missingValues":["` + long + `"]`), herb.MaxTitle},
 		"true values": {field(`"type":"boolean","trueValues":` + listOf(herb.MaxValues+1, `"x"`)),
 			herb.MaxValues},
+		"categories": {field(`"categories":` + listOf(1_000_000, "1")), herb.MaxCategories},
+		"category":   {field(`"categories":["` + long + `"]`), herb.MaxTitle},
+		"label":      {field(`"categories":[{"value":1,"label":"` + long + `"}]`), herb.MaxTitle},
+		"text of the categories": {field(`"categories":[` + distinctCategories(2_000) + `]`),
+			herb.FormatBytes(herb.MaxCategoryText)},
 		"fields":      {`"schema":{"fields":` + listOf(herb.MaxFields+1, `{"name":"a"}`) + `}`, herb.MaxFields},
 		"primary key": {`"schema":{"primaryKey":` + listOf(herb.MaxKeyFields+1, `"a"`) + `}`, herb.MaxKeyFields},
 		"exclude":     {own(`"exclude":{"a":` + listOf(herb.MaxIncluded+1, `"x"`) + `}`), herb.MaxIncluded},

@@ -103,6 +103,9 @@ func (r Resource) schema() members {
 			members{
 				{"example", example}, {"missingValues", withEmpty(s.Missing)},
 				{"constraints", written(constraintMembers(&s.Constraints, nil))},
+			},
+			written(categoryMembers(&s)),
+			members{
 				{Own, written(fieldMembers(&s))},
 			},
 		).withValues())

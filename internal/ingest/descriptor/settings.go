@@ -313,7 +313,8 @@ func readFields(s *Source, list []node) {
 func readField(s *Source, n node) (f FieldSetting) {
 	n.isObject()
 	d := &f.Schema
-	notes := n.bind(typeMembers(d), "name", "id", "title", "label", "description", "missingValues", "constraints", Own)
+	notes := n.bind(slices.Concat(typeMembers(d), categoryMembers(&f)), "name", "id", "title", "label", "description",
+		"missingValues", "constraints", Own)
 	s.Notes = append(s.Notes, notes...)
 	settings := n.member(Own)
 	settings.bindOwn(fieldMembers(&f))
@@ -327,6 +328,8 @@ func readField(s *Source, n node) (f FieldSetting) {
 	f.Description = n.annotation("description")
 	f.Missing = missingValues(n.member("missingValues"))
 	d.Type = strings.ToLower(d.Type)
+	checkCategories(n, &f)
+	s.Notes = append(s.Notes, misspelledCategory(n.member("categories"))...)
 	checkType(n, *d)
 	readFormat(s, n.member("format"), f.Name, d)
 	readConstraints(s, n.member("constraints"), &f)

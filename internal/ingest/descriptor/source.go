@@ -116,8 +116,10 @@ type FieldSetting struct {
 	Missing     []string // replaces Source.Missing unless nil
 	Optional    bool     // left out, with a note, if no column matches
 	// the column of the original file, if the values come from a merged file; empty: From
-	Origin      string      `json:"-"`
-	Constraints Constraints `json:",omitzero"`
+	Origin      string          `json:"-"`
+	Constraints Constraints     `json:",omitzero"`
+	Categories  []herb.Category // the only values that the field may have; nil: any
+	Ordered     bool            // Categories are in their natural order
 }
 
 // Column returns the name of the column that the field exposes.

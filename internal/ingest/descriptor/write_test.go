@@ -24,6 +24,7 @@ const everything = `{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"
 	"schema":{"primaryKey":["no"],"uniqueKeys":[["no","day"],["day"]],"missingValues":["","NA"],"fields":[
 		{"name":"no","type":"number","decimalChar":",","groupChar":".","bareNumber":false,"title":"No","description":"Number","missingValues":["","x"],
 			"constraints":{"required":true,"minimum":"1","maximum":"9","exclusiveMinimum":"0","exclusiveMaximum":"10","minLength":1,"maxLength":0,"pattern":"\\d","enum":["1","2"]},
+			"categories":[{"value":"1","label":"one"},{"value":"2"}],"categoriesOrdered":true,
 			"herbarium":{"from":"id","searchable":false,"filterable":true,"sortable":true,"weight":2}},
 		{"name":"day","type":"date","format":"%d/%m/%Y","herbarium":{"searchable":false,"filterable":true,"sortable":true}},
 		{"name":"ok","type":"boolean","trueValues":["yes"],"falseValues":["no"],"herbarium":{"searchable":true,"filterable":false,"sortable":false}}]},

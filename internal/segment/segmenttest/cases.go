@@ -195,6 +195,8 @@ func (p *caseParser) parseLine(line string) (err error) {
 		})
 	case keyword == "notation" && len(p.fields) > 0:
 		err = json.Unmarshal([]byte(rest), &p.fields[len(p.fields)-1].Notation)
+	case keyword == "categories" && len(p.fields) > 0:
+		err = json.Unmarshal([]byte(rest), &p.fields[len(p.fields)-1].Categories)
 	case keyword == "record":
 		var rec herb.Record
 		for value := range strings.SplitSeq(rest, "|") {

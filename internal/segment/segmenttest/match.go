@@ -66,7 +66,7 @@ func memoize[Result any](f func(value string) Result) func(value string) Result 
 func meets(f herb.Field, value string, c query.Condition) bool {
 	matches := slices.ContainsFunc(c.Values, func(v query.Operand) bool {
 		if c.Op == query.OpMatch {
-			return contains([][]string{text.AppendWords(nil, text.SearchText(&f, value))}, v.Search)
+			return contains([][]string{searchWords(&f, value)}, v.Search)
 		}
 		return fits(f, value, c.Op, v.Text)
 	})
@@ -158,6 +158,24 @@ func hasISOPrefix(t time.Time, prefix string) bool {
 		}
 	}
 	return false
+}
+
+// searchWords returns the words of a value, followed by those of its category label.
+//
+// Rule: docs/api.md, "Category labels".
+func searchWords(f *herb.Field, value string) []string {
+	words := text.AppendWords(nil, text.SearchText(f, value))
+	_, missing := missingPosition(*f, value)
+	for _, c := range f.Categories {
+		isEqual := c.Value == value
+		if !missing && f.Type.IsScalar() {
+			isEqual = parseValue(*f, c.Value).compare(parseValue(*f, value)) == 0
+		}
+		if isEqual {
+			words = text.AppendWords(words, c.Label)
+		}
+	}
+	return words
 }
 
 // contains reports whether a record, given as the words of its searchable fields, matches a search.

@@ -10,7 +10,6 @@ import (
 	"herbarium/internal/geo"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 )
 
 // Oracle answers requests by a full scan of a slice of records. It implements the rules of
@@ -52,7 +51,7 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 		var words [][]string
 		for i, f := range fields {
 			if f.Searchable {
-				words = append(words, text.AppendWords(nil, text.SearchText(&f, rec[i])))
+				words = append(words, searchWords(&f, rec[i]))
 			}
 		}
 		o.words = append(o.words, words)

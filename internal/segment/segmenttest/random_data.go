@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // generator generates datasets and queries, determined by its seed. Its vocabulary is small, so
@@ -235,6 +236,27 @@ func (g *generator) fields() []herb.Field {
 		}
 	}
 	return fields
+}
+
+// addCategories gives some texts and numbers categories with labels, which need not include all
+// values. Its choices do not depend on those of the generator, and change none of them.
+func (g generator) addCategories(seed uint64, fields []herb.Field, records []herb.Record) {
+	g.Rand = rand.New(rand.NewPCG(seed, 1))
+	for i := range fields {
+		f := &fields[i]
+		if g.plants || f.Type != herb.TypeText && f.Type != herb.TypeNumber || len(records) == 0 || !g.chance(30) {
+			continue
+		}
+		known := map[string]bool{}
+		for range 1 + g.IntN(8) {
+			value := pick(&g, records)[i]
+			key := text.CategoryKey(f, value)
+			if _, missing := missingPosition(*f, value); !missing && !known[key] {
+				known[key] = true
+				f.Categories = append(f.Categories, herb.Category{Value: value, Label: g.phrase(3)})
+			}
+		}
+	}
 }
 
 // size returns a small number of records.

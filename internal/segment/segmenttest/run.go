@@ -114,6 +114,7 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 	}
 	fields := g.fields()
 	records := g.records(fields, size)
+	g.addCategories(seed, fields, records)
 	o, l := NewOracle(fields, records), e.Open(t, fields, records)
 	if err := agreeOnTypes(l, o); err != nil {
 		return err

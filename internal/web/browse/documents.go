@@ -51,6 +51,10 @@ type columnDoc struct {
 	Report     *herb.ColumnReport // nil: there is none, or it is hidden
 }
 
+// Listed returns the first values that the column may have, with what they mean; empty if it may
+// have any.
+func (c columnDoc) Listed() string { return herb.ListCategories(c.Categories) }
+
 // maxColumnDocs is how many columns a page documents.
 const maxColumnDocs = 300
 

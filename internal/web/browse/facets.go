@@ -40,10 +40,23 @@ func countValues(ctx context.Context, s *state.State, v datasetView, forms []*fi
 		if s.More {
 			top = filters.MoreFilterValues
 		}
-		found, err := v.Facets(ctx, &query.FacetRequest{
+		counted := &query.FacetRequest{
 			Request: req, Fields: []int{form.Index}, Top: top, Offset: s.Offset, Containing: s.Values,
 			IgnoreOwnFilter: true,
-		})
+		}
+		if s.Values != "" && len(form.Categories) > 0 {
+			categories := form.FindCategories(s, s.Values)
+			if categories == nil {
+				form.SetCounts(s, query.Facet{})
+				continue
+			}
+			counted.Containing, counted.IgnoreOwnFilter = "", false
+			counted.Request, err = selectRows(s.WithoutFilters(form.Index).With(categories...), v.Fields)
+			if err != nil {
+				return err
+			}
+		}
+		found, err := v.Facets(ctx, counted)
 		if err != nil {
 			return err
 		}

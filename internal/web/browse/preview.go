@@ -310,10 +310,10 @@ func newCardValues(c distributions.Distribution) (values []share.Bar) {
 		highestAll = max(highestAll, part.Count)
 	}
 	for _, part := range all {
-		if part.Href == "" || len(values) == most || !share.CanDraw(part.Value) {
+		if part.Href == "" || len(values) == most || !share.CanDraw(part.Shown()) {
 			continue
 		}
-		bar := share.Bar{Label: format.PlainText(part.Value), Share: float64(counts[part.Value]) / float64(highest),
+		bar := share.Bar{Label: format.PlainText(part.Shown()), Share: float64(counts[part.Value]) / float64(highest),
 			Behind: float64(part.Count) / float64(highestAll)}
 		if c.Chosen {
 			bar.Share = float64(counts[part.Value]) / float64(highestAll)

@@ -117,7 +117,7 @@ func (x *batch) addFacts(i int, field *herb.Field) {
 	}
 }
 
-// prepareWords splits a record into words.
+// prepareWords splits a record into words. Those of the category label of a value follow its own.
 func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 	b.words.terms.mu.RLock()
 	defer b.words.terms.mu.RUnlock() // even after a panic, which fails only this build
@@ -125,8 +125,12 @@ func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 		if !f.Searchable {
 			continue
 		}
+		label := b.words.categories[i].Label(r[i])
 		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
 			x.splitter.Each(text.SearchText(&b.fields[i], r[i]), addWord)
+			if label != "" {
+				x.splitter.Each(label, addWord)
+			}
 			x.words.end()
 		}
 	}

@@ -6,14 +6,16 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/text"
 )
 
 // wordsBuilder builds the full-text index of a segment.
 type wordsBuilder struct {
 	tmp        *tempDir
-	memory     int   // bytes for sorting
-	searchable int   // number of searchable fields
-	copies     []int // by copy of a field in a record, the searchable field; a field has as many copies as its weight
+	memory     int               // bytes for sorting
+	searchable int               // number of searchable fields
+	copies     []int             // by copy of a field in a record, the searchable field; a field has as many copies as its weight
+	categories []text.Categories // by field
 	terms      *invertedIndex
 	forward    *spillFile
 	starts     *spillFile       // u64: by record, its start in forward
@@ -31,7 +33,8 @@ func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, rules IndexR
 		tmp: tmp, memory: memory, rules: rules, terms: newInvertedIndex(tmp, memory),
 		forward: tmp.newSpillFile(), starts: tmp.newSpillFile(), lengths: tmp.newSpillFile(),
 	}
-	for _, f := range fields {
+	for i, f := range fields {
+		b.categories = append(b.categories, text.NewCategories(&fields[i]))
 		if f.Searchable {
 			b.copies = append(b.copies, slices.Repeat([]int{b.searchable}, max(f.Weight, 1))...)
 			b.searchable++

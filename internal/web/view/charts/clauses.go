@@ -198,6 +198,8 @@ func (b *sentenceBuilder) interval(at int) {
 		if by.Grain != "" {
 			c.Text = grainText(by.Grain)
 		}
+	case len(f.Categories) > 0 && by.Width == "":
+		return
 	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
 		for _, width := range b.widths(by) {
 			label := "steps of " + widthText(f, width)

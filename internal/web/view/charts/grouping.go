@@ -15,6 +15,7 @@ func byOf(d *columns.Dataset, field int) query.By {
 	f, c := d.Fields[field], d.Meanings[field].Report
 	b := query.By{Name: f.Name, Field: field}
 	switch {
+	case len(f.Categories) > 0:
 	case len(query.Grains(&f)) > 0:
 		return withGrain(d, field, defaultGrain(d, field))
 	case d.Meanings[field].IsYear:

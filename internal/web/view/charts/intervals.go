@@ -48,6 +48,7 @@ func (q *Question) groupLabel(b query.By, label string) string {
 	}
 	t, ok := b.Grain.ParseLabel(label, q.req.Zone)
 	if b.Grain == "" || !ok {
+		label = q.data.Shown(b.Field, label)
 		return cmp.Or(strings.Trim(format.PlainText(herb.Clip(label, state.MaxChipText)), "\uFEFF"), "blank")
 	}
 	switch b.Grain {

@@ -124,6 +124,18 @@ func labelsOf(rows []query.GroupRow) (labels []string) {
 	return labels
 }
 
+// orderCategories orders all groups by their categories, if these have a natural order and the
+// question asks for it.
+func (q *Question) orderCategories(found *query.Aggregate) {
+	if len(q.By) == 0 || q.Order != orderLabel || !q.fields[q.By[0].Field].Ordered || found.Groups > len(found.Rows) {
+		return
+	}
+	categories := q.data.Meanings[q.By[0].Field].Categories
+	slices.SortStableFunc(found.Rows, func(a, b query.GroupRow) int {
+		return categories.Compare(a.By[0], b.By[0])
+	})
+}
+
 // Run computes the aggregates of a question.
 func (q *Question) Run(aggregate func(*query.AggregateRequest) (query.Aggregate, error)) (found Aggregates, err error) {
 	if q.isScatter() {
@@ -150,6 +162,7 @@ func (q *Question) Run(aggregate func(*query.AggregateRequest) (query.Aggregate,
 			}
 		}
 	}
+	q.orderCategories(&found.Groups)
 	if len(q.By) > 1 {
 		run(&found.Series, q.SeriesRequest())
 		if len(q.Series) > 0 {

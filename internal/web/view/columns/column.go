@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/roles"
+	"herbarium/internal/text"
 	"herbarium/internal/web/view/format"
 )
 
@@ -40,7 +41,15 @@ type Column struct {
 	Kind    Kind
 	Heading string
 	IsCode  bool // the digits of numbers are not grouped
+
+	categories text.Categories
 }
+
+// Label returns the category label of a value; empty if it has none.
+func (c *Column) Label(value string) string { return c.categories.Label(value) }
+
+// Compare orders values by their categories.
+func (c *Column) Compare(a, b string) int { return c.categories.Compare(a, b) }
 
 // Number groups the digits of a number, unless it is a code.
 func (c *Column) Number(s string) string {
@@ -65,13 +74,18 @@ func Heading(f herb.Field) string {
 // NewColumn returns the column of the field at a position.
 func NewColumn(d *Dataset, i int) Column {
 	m := d.Meanings[i]
-	return Column{Field: d.Fields[i], Index: i, Kind: m.Kind, Heading: Heading(d.Fields[i]), IsCode: m.IsCode}
+	return Column{Field: d.Fields[i], Index: i, Kind: m.Kind, Heading: Heading(d.Fields[i]), IsCode: m.IsCode,
+		categories: m.Categories}
 }
 
-// kindOf returns the kind of a field. A field contains images if its name says so, or if the
-// publish report shows that its values are addresses of images.
+// kindOf returns the kind of a field. Categories are read as texts, also if they are numbers. A
+// field contains images if its name says so, or if the publish report shows that its values are
+// addresses of images.
 func kindOf(d *herb.Dataset, i int, c *herb.ColumnReport) Kind {
 	f := d.Fields[i]
+	if len(f.Categories) > 0 {
+		return KindText
+	}
 	switch f.Type {
 	case herb.TypeNumber:
 		if isCodeName(f.Name, c) || slices.Contains(d.PrimaryKey, f.Name) {

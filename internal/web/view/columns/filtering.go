@@ -22,6 +22,9 @@ const ManyValues = 5000
 // the publish report.
 func modeOf(d *herb.Dataset, i int, c *herb.ColumnReport) FilterMode {
 	f := d.Fields[i]
+	if len(f.Categories) > 0 {
+		return ModeValues
+	}
 	if query.HasRange(f.Type) {
 		return ModeRange
 	}

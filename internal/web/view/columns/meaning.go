@@ -1,9 +1,12 @@
 package columns
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // Meaning is what a column means to a reader, as its type, its name and the publish report show it.
@@ -13,6 +16,28 @@ type Meaning struct {
 	IsYear bool               // its numbers are years, an axis of time
 	Mode   FilterMode         // how it is filtered
 	Report *herb.ColumnReport // nil: there is none
+	// Categories are the values that the field may have, with what they mean.
+	Categories text.Categories
+}
+
+// Shown returns a value of a field as a reader reads it: its category label, if it has one.
+func (d *Dataset) Shown(field int, value string) string {
+	return cmp.Or(d.Meanings[field].Categories.Label(value), value)
+}
+
+// ShownRows returns rows with their values as readers read them.
+func (d *Dataset) ShownRows(rows []herb.Record) []herb.Record {
+	if !slices.ContainsFunc(d.Meanings, func(m Meaning) bool { return m.Categories.HasLabels() }) {
+		return rows
+	}
+	shown := make([]herb.Record, len(rows))
+	for n, row := range rows {
+		shown[n] = slices.Clone(row)
+		for i, value := range row {
+			shown[n][i] = d.Shown(i, value)
+		}
+	}
+	return shown
 }
 
 // Columns is what the columns of a version mean.
@@ -40,7 +65,10 @@ func Read(d *herb.Dataset) *Dataset {
 		m := &all.Meanings[i]
 		m.Report = reportOf(d, i)
 		m.Kind, m.Mode = kindOf(d, i, m.Report), modeOf(d, i, m.Report)
-		m.IsCode = m.Kind == KindCode || m.Kind == KindNumber && isNumbering(d.Fields[i].Name, m.Report)
+		m.Categories = text.NewCategories(&d.Fields[i])
+		isCategory := len(d.Fields[i].Categories) > 0
+		m.IsCode = m.Kind == KindCode || isCategory ||
+			m.Kind == KindNumber && isNumbering(d.Fields[i].Name, m.Report)
 		m.IsYear = m.Kind == KindCode && isYearColumn(&d.Fields[i], m.Report)
 		if m.Kind == KindImage {
 			all.Images = append(all.Images, i)

@@ -3,6 +3,7 @@
 package comparisons
 
 import (
+	"cmp"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -148,12 +149,19 @@ func newCell(h *Header, p Pair) Cell {
 	c := Cell{Heading: h.Heading}
 	switch {
 	case p.Op == query.OpRemoved:
-		c.Old = plainText(p.Old[h.Index])
+		c.Old = plainText(h.shown(p.Old))
 	case p.Op == query.OpChanged && p.IsChanged(h.Index):
 		c.Changed = true
-		c.Old, c.New, c.Note = compareTexts(p.Old[h.Index], p.New[h.Index])
+		old, now := h.shown(p.Old), h.shown(p.New)
+		if old == now { // the label of one value is the other one
+			old, now = p.Old[h.Index], p.New[h.Index]
+		}
+		c.Old, c.New, c.Note = compareTexts(old, now)
 	default:
-		c.New = plainText(p.New[h.Index])
+		c.New = plainText(h.shown(p.New))
 	}
 	return c
 }
+
+// shown returns the value of a record as a reader reads it.
+func (h *Header) shown(r herb.Record) string { return cmp.Or(h.Label(r[h.Index]), r[h.Index]) }

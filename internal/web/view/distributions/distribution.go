@@ -2,6 +2,7 @@
 package distributions
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func (b Bar) HeightShare(height int) float64 { return float64(height) / barHeigh
 type Proportion struct {
 	query.ValueCount
 	X, Width float64
-	Label    string
+	Label    string // of the link
 	Href     string // filters by the value; empty: all other values
 	Number   int    // from 1
 	Active   bool   // the field is filtered by the value
@@ -75,7 +76,7 @@ func noteOf(d *columns.Dataset, i int) (note string, ok bool) {
 	switch {
 	case !f.Filterable:
 		return "", true
-	case query.HasRange(f.Type) && !(isUnique && kind == columns.KindCode):
+	case d.Meanings[i].Mode == columns.ModeRange && !(isUnique && kind == columns.KindCode):
 		return "", false
 	case isUnique:
 		return "unique", true
@@ -114,7 +115,7 @@ func (c *Distribution) SetCounts(s *state.State, facet query.Facet) {
 	switch {
 	case len(facet.Histogram)+len(facet.Values) == 0:
 		c.Kind, c.Note = "note", "no values"
-	case query.HasRange(s.Fields[c.Index].Type):
+	case s.Dataset.Meanings[c.Index].Mode == columns.ModeRange:
 		c.setHistogram(s)
 	default:
 		c.setProportions(s)
@@ -228,7 +229,8 @@ func (c *Distribution) setProportions(s *state.State) {
 	c.Kind, c.Proportions = "cat", proportions(s, c.Index, c.Facet)
 	c.Chosen = slices.ContainsFunc(s.Conditions(c.Index), func(c state.FieldFilter) bool { return c.Op == query.OpEq })
 	top := c.Values[0]
-	c.Left, c.Right = top.Value+" "+format.Percent(top.Count, c.Total), herb.Plural(c.Distinct, "value", "values")
+	shown := s.Dataset.Shown(c.Index, top.Value)
+	c.Left, c.Right = shown+" "+format.Percent(top.Count, c.Total), herb.Plural(c.Distinct, "value", "values")
 }
 
 // proportions returns the most frequent values with widths in proportion to their counts, and all
@@ -251,7 +253,8 @@ func proportions(s *state.State, field int, facet query.Facet) (all []Proportion
 		all = append(all, p)
 	}
 	for _, v := range values {
-		p := Proportion{ValueCount: v, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows")}
+		v.Label = s.Dataset.Meanings[field].Categories.Label(v.Value)
+		p := Proportion{ValueCount: v, Label: cmp.Or(v.Label, v.Value) + ": " + herb.Plural(v.Count, "row", "rows")}
 		if !v.Clipped { // else it is not a filter for the value
 			var ps query.Params
 			ps, p.Active = s.Toggle(field, v.Value)
@@ -266,5 +269,8 @@ func proportions(s *state.State, field int, facet query.Facet) (all []Proportion
 	}
 	return all
 }
+
+// Shown returns the value as a reader reads it: its category label, if it has one.
+func (p Proportion) Shown() string { return cmp.Or(p.ValueCount.Label, p.Value) }
 
 func round(x float64) float64 { return float64(int(10*x+.5)) / 10 }

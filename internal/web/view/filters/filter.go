@@ -105,7 +105,7 @@ func (f *Filter) setInput(c state.FieldFilter) bool {
 	case c.Op == query.OpEmpty:
 		f.Empty = c.Value
 	case c.Op == f.valueOp() && c.Value != "" && f.Mode != columns.ModeRange:
-		f.Values = append(f.Values, FacetValue{Value: c.Value, Count: -1, Active: true})
+		f.Values = append(f.Values, FacetValue{Value: c.Value, Label: f.Label(c.Value), Count: -1, Active: true})
 	default:
 		return false
 	}
@@ -160,8 +160,9 @@ const (
 // FacetValue is a value to select.
 type FacetValue struct {
 	Value  string
-	Count  int // -1: unknown
-	Share  int // of the most frequent value, in percent
+	Label  string // category label; empty: the value has none
+	Count  int    // -1: unknown
+	Share  int    // of the most frequent value, in percent
 	Active bool
 }
 
@@ -188,11 +189,15 @@ func (f *Filter) SetCounts(s *state.State, facet query.Facet) {
 			continue // its start is not a filter for it
 		}
 		active := index(selected, v.Value) >= 0
-		f.Values = append(f.Values, FacetValue{v.Value, v.Count, min(100*v.Count/highest, 100), active})
+		f.Values = append(f.Values,
+			FacetValue{v.Value, f.Label(v.Value), v.Count, min(100*v.Count/highest, 100), active})
 	}
 	for _, v := range selected {
 		if index(f.Values, v.Value) < 0 {
 			f.Values = append(f.Values, v)
 		}
+	}
+	if f.Ordered && f.First == 0 && f.More <= 0 {
+		slices.SortStableFunc(f.Values, func(a, b FacetValue) int { return f.Compare(a.Value, b.Value) })
 	}
 }

@@ -172,7 +172,10 @@ func (m *Map) setSources(s *state.State, p columns.Pair, q *query.GridRequest, b
 	tips := tipFields(s, m.Pairs)
 	used := []string{s.Color, s.Size}
 	for _, tip := range tips {
-		used = append(used, tip.Name)
+		used = append(used, tip.field)
+		if tip.Name != tip.field && rows.Get(query.ParamLabels) == "" {
+			rows = rows.WithValue(query.ParamLabels, "true")
+		}
 	}
 	for _, name := range used {
 		if name != "" && !slices.Contains(fields, name) {

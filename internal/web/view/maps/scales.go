@@ -106,7 +106,7 @@ func ScaleRequest(s *state.State, all *query.Request) *query.FacetRequest {
 // the least number, and two percentiles around each bound. It is nil if no number does.
 func ClassRequest(s *state.State, all *query.Request) *query.AggregateRequest {
 	i := herb.FieldIndex(s.Fields, s.Color)
-	if i < 0 || s.Fields[i].Type != herb.TypeNumber {
+	if i < 0 || !hasClasses(&s.Fields[i]) {
 		return nil
 	}
 	r := &query.AggregateRequest{Request: all, Top: 1}
@@ -149,6 +149,10 @@ func (s Scales) Data() string {
 	return string(encoded)
 }
 
+// hasClasses reports whether the values of a field are divided into classes. Each category has a
+// color of its own.
+func hasClasses(f *herb.Field) bool { return f.Type == herb.TypeNumber && len(f.Categories) == 0 }
+
 func newNotation(f *herb.Field) numberNotation {
 	n := f.Notation
 	return numberNotation{n.Decimal, n.Group, n.Affix, n.Missing}
@@ -158,10 +162,10 @@ func newColorScale(d *columns.Dataset, i int, facet query.Facet, classes query.A
 	f := &d.Fields[i]
 	scale := &ColorScale{Field: f.Name, Heading: columns.Heading(*f), Boolean: f.Type == herb.TypeBoolean,
 		Notes: newNotation(f)}
-	if f.Type == herb.TypeNumber {
+	if hasClasses(f) {
 		scale.setClasses(d, i, classes)
 	} else {
-		scale.setCategories(facet)
+		scale.setCategories(d, i, facet)
 	}
 	scale.Keys = append(scale.Keys, ColorKey{"missing", "empty"})
 	return scale
@@ -169,7 +173,7 @@ func newColorScale(d *columns.Dataset, i int, facet query.Facet, classes query.A
 
 // setCategories gives the most frequent values colors. A value that is the name of a color has that
 // color, if another one does not have it already.
-func (c *ColorScale) setCategories(facet query.Facet) {
+func (c *ColorScale) setCategories(d *columns.Dataset, field int, facet query.Facet) {
 	classes, used := make([]int, len(facet.Values)), [maxCategories + 1]bool{}
 	for i, v := range facet.Values {
 		if class := colorNames[strings.ToLower(strings.TrimSpace(v.Value))]; class > 0 && !used[class] {
@@ -183,8 +187,8 @@ func (c *ColorScale) setCategories(facet query.Facet) {
 			}
 		}
 		const longest = 40
-		c.Values, c.Keys = append(c.Values, v.Value),
-			append(c.Keys, ColorKey{"s" + strconv.Itoa(classes[i]), herb.Clip(format.PlainText(v.Value), longest)})
+		name := herb.Clip(format.PlainText(d.Shown(field, v.Value)), longest)
+		c.Values, c.Keys = append(c.Values, v.Value), append(c.Keys, ColorKey{"s" + strconv.Itoa(classes[i]), name})
 	}
 	c.Keys = append(c.Keys, ColorKey{"s0", "other"})
 }
@@ -331,7 +335,7 @@ func newScaleMenus(s *state.State, pairs []columns.Pair) (menus []ScaleMenu) {
 	d := s.Dataset
 	isQuantity := func(i int) bool { return d.CanSize(i) && d.Meanings[i].Kind == columns.KindNumber }
 	menu("Color", state.ParamColor, s.Color, func(i int) bool {
-		if d.Fields[i].Type == herb.TypeNumber {
+		if hasClasses(&d.Fields[i]) {
 			return isQuantity(i)
 		}
 		return d.CanColor(i) && d.Meanings[i].Mode == columns.ModeValues && i != d.Naming

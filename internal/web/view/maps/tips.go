@@ -13,17 +13,38 @@ import (
 // tipField is a field that the tip of a point shows. The first one names the row; it has no heading
 // if it is a text.
 type tipField struct {
-	Name    string `json:"name"`
+	Name    string `json:"name"` // of the member with its values, or with their category labels
 	Heading string `json:"heading"`
+
+	field string
+}
+
+// newTip returns a field of a tip. It shows category labels if all of its values have one.
+func newTip(s *state.State, i int) tipField {
+	f := &s.Fields[i]
+	t := tipField{f.Name, columns.Heading(*f), f.Name}
+	isUnlabeled := func(c herb.Category) bool { return c.Label == "" }
+	if canLabel(s.Fields) && len(f.Categories) > 0 && !slices.ContainsFunc(f.Categories, isUnlabeled) {
+		t.Name += query.LabelSuffix
+	}
+	return t
+}
+
+// canLabel reports whether a listing can have category labels: no field has the name of another
+// one's.
+func canLabel(fields []herb.Field) bool {
+	return !slices.ContainsFunc(fields, func(f herb.Field) bool {
+		return f.HasCategoryLabels() && herb.FieldIndex(fields, f.Name+query.LabelSuffix) >= 0
+	})
 }
 
 // tipFields returns the fields of the tip of a point: the one that names the rows, those that size
 // and color the points, and up to two details that say most about the row.
 func tipFields(s *state.State, pairs []PairLink) []tipField {
 	naming := s.Dataset.Naming
-	title := tipField{Name: s.Fields[naming].Name}
-	if s.Fields[naming].Type != herb.TypeText {
-		title.Heading = columns.Heading(s.Fields[naming])
+	title := newTip(s, naming)
+	if s.Fields[naming].Type == herb.TypeText {
+		title.Heading = ""
 	}
 	tips, used := []tipField{title}, []int{naming}
 	for _, p := range pairs {
@@ -31,7 +52,7 @@ func tipFields(s *state.State, pairs []PairLink) []tipField {
 	}
 	tip := func(i int) {
 		used = append(used, i)
-		tips = append(tips, tipField{s.Fields[i].Name, columns.Heading(s.Fields[i])})
+		tips = append(tips, newTip(s, i))
 	}
 	const details = 2
 	for _, name := range []string{s.Size, s.Color} {

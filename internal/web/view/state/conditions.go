@@ -33,7 +33,11 @@ func DescribeConditions(c *columns.Column, used []FieldFilter) (out []Condition)
 		if !slices.Contains(ops, u.Op) {
 			ops = append(ops, u.Op)
 		}
-		values[u.Op] = append(values[u.Op], columns.FormatOperand(c, u.Value))
+		shown := columns.FormatOperand(c, u.Value)
+		if u.Op == query.OpEq || u.Op == query.OpNe {
+			shown = cmp.Or(c.Label(u.Value), shown)
+		}
+		values[u.Op] = append(values[u.Op], shown)
 	}
 	if len(values[query.OpGte]) == 1 && len(values[query.OpLte]) == 1 {
 		between := newCondition("between", values[query.OpGte][0]+" – "+values[query.OpLte][0])

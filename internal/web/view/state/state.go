@@ -301,7 +301,8 @@ func (s *State) normalize(p query.Param) query.Param {
 // hasNoEffect reports whether a parameter can be left out of a URL.
 func hasNoEffect(p query.Param, fields []herb.Field) bool {
 	switch {
-	case p.Name == query.ParamTyped, p.Name == query.ParamMatches, p.Name == query.ParamPage && p.Value == "1":
+	case p.Name == query.ParamTyped, p.Name == query.ParamMatches, p.Name == query.ParamLabels,
+		p.Name == query.ParamPage && p.Value == "1":
 		return true
 	case p.Value != "":
 		return false

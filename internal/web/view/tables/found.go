@@ -32,9 +32,9 @@ func NewFoundRow(d *columns.Dataset, search *query.Search, row herb.Record) Foun
 		return r
 	}
 	for i, f := range d.Fields {
-		if i != naming && h.matches(i, row[i]) {
+		if shown := d.Shown(i, row[i]); i != naming && h.matches(i, shown) {
 			r.Column, r.Pieces = columns.Heading(f),
-				h.pieces(i, herb.Clip(h.excerpt(i, format.PlainText(row[i]), width), visible))
+				h.pieces(i, herb.Clip(h.excerpt(i, format.PlainText(shown), width), visible))
 			break
 		}
 	}

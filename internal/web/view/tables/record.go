@@ -37,6 +37,7 @@ type Value struct {
 	Elements    []state.Link // of a list, to the rows with the element; those with a match are current
 	Unprintable bool         // it contains a NUL character, which HTML cannot represent
 	Long        bool         // it takes the whole width of the panel
+	Code        string       // the value itself, if Text is its category label
 }
 
 // HasMany reports whether the record has so many values that one is found by name.
@@ -87,7 +88,7 @@ const (
 // such as a date or a code, follows the name of its column.
 func Title(d *columns.Dataset, row herb.Record) string {
 	f := &d.Fields[d.Titles]
-	name := herb.Clip(format.PlainText(row[d.Titles]), maxTitle)
+	name := herb.Clip(format.PlainText(d.Shown(d.Titles, row[d.Titles])), maxTitle)
 	switch _, status := text.Operand(f, row[d.Titles]); {
 	case name == "", f.Type != herb.TypeText && status != text.Valid: // missing, such as NA
 		return ""
@@ -108,6 +109,9 @@ func newValue(s *state.State, i int, value string, h highlighter) Value {
 		v.Text = format.Time(&v.Field, value)
 	case columns.KindNumber:
 		v.Text = v.Number(value)
+	}
+	if label := s.Dataset.Meanings[i].Categories.Label(value); label != "" {
+		v.Text, v.Code, v.Href = label, value, ""
 	}
 	v.Long = utf8.RuneCountInString(v.Text) > longValue || strings.Contains(v.Text, "\n")
 	if v.Text != value || v.Notation.JSON {

@@ -149,7 +149,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 		moved := s.Moved
 		if moved == nil {
 			words := highlighter{query.NewMarker(s.Fields, req.Search, nil)}
-			moved = bringIntoView(words, shown, rows)
+			moved = bringIntoView(words, shown, s.Dataset.ShownRows(rows))
 		}
 		shown = moveToFront(shown, moved)
 		names := query.Params{{Name: state.ParamMoved}} // also if there are none
@@ -183,7 +183,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 }
 
 func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
-	h := Header{Column: c, Class: columnClass(&c), IsNumber: c.Type == herb.TypeNumber,
+	h := Header{Column: c, Class: columnClass(&c), IsNumber: c.Type == herb.TypeNumber && len(c.Categories) == 0,
 		Distribution: distributions.Distribution{Index: c.Index}}
 	if r := s.Dataset.Meanings[c.Index].Report; r != nil {
 		const maxEvidence = 200 // characters
@@ -258,10 +258,13 @@ func newCell(s *state.State, c *Header, value string, h highlighter) Cell {
 	if c.IsNumber && value != "" {
 		cell.setDecimal(&c.Field, value)
 	}
+	label := c.Label(value)
 	switch {
 	case value == "":
 		cell.Class = strings.TrimSpace("e " + cell.Class)
 		return cell
+	case label != "":
+		cell.Text = label
 	case c.Kind == columns.KindNumber:
 		cell.Text, cell.Pad = c.Number(value), c.pad(value)
 	case c.Kind == columns.KindDate:

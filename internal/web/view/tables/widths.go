@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -92,6 +93,8 @@ func defaultWidth(d *columns.Dataset, c *columns.Column) int {
 	switch {
 	case c.Kind == columns.KindImage:
 		return leastWidth
+	case len(c.Categories) > 0:
+		need = max(need, categoryWidth(c.Categories))
 	case c.Type == herb.TypeDateTime:
 		need = max(need, 150)
 	case c.Type == herb.TypeNumber && r != nil:
@@ -106,4 +109,14 @@ func defaultWidth(d *columns.Dataset, c *columns.Column) int {
 		need = max(need, 180)
 	}
 	return int(min(max(need+cellPadding, leastWidth), mostWidth))
+}
+
+// categoryWidth returns the width of the longest category as cells show it. Of very many it reads
+// the first ones.
+func categoryWidth(categories []herb.Category) (widest float64) {
+	const most = 1000
+	for _, c := range categories[:min(len(categories), most)] {
+		widest = max(widest, plot.TextWidth(herb.Clip(cmp.Or(c.Label, c.Value), maxCell), fontSize))
+	}
+	return widest
 }
