@@ -54,6 +54,20 @@ func TestSearchBox(t *testing.T) {
 		t.Errorf("typing on finds %d rows", l.Meta.Total)
 	}
 
+	// A word with other forms is complete, also when it is submitted: a prefix would not find them.
+	b.Fill("#search", "roses")
+	b.Until(`new URLSearchParams(location.search).get("search") === "roses"`)
+	b.settled()
+	if l := b.agree(); l.Meta.Total < 2 || b.box() != "roses" {
+		t.Errorf("roses finds %d rows, and the box has %q", l.Meta.Total, b.box())
+	}
+	b.Press(kb.Enter)
+	b.settled()
+	b.wantQuery("search=roses")
+	b.next(func() { b.Fill("#search", "rosem") })
+	b.Until(`new URLSearchParams(location.search).get("search") === "rosem*"`)
+	b.settled()
+
 	// The down arrow leads to the rows; Esc clears the search first, and leaves it then.
 	b.Press(kb.ArrowDown)
 	b.wantFocus("down in the search", "#grid tbody td")

@@ -12,7 +12,7 @@ function formAddress(form, submitter = null) {
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(form, submitter)) {
     if (value === "" && !name.startsWith("_set_") || ["_find", "_values", "_offset"].includes(name)) continue;
-    query.append(name, name === "search" && form.id === "browse" ? asPrefix(value) : value);
+    query.append(name, name === "search" && form.id === "browse" && !isWhole(value) ? asPrefix(value) : value);
   }
   url.search = String(query);
   return url.href;
@@ -24,11 +24,18 @@ function asPrefix(search) {
   return quotes % 2 === 0 && /[\p{L}\p{N}\p{M}]$/u.test(search) ? search + "*" : search;
 }
 
+// isWhole reports whether the server says that a search has a last word with other forms, which a prefix would not find.
+const isWhole = (search) => search === $("#browse input[name=search]")?.dataset.whole;
+
+let isTyping = false; // the search was the last input
+
 // The box shows what was typed, without the "*" that is implied. The server shows it, because without a script it is not.
 onShow(() => {
   const box = $("#browse input[name=search]");
   const typed = box?.value.replace(/\*$/, "");
   if (typed && typed !== box.value && asPrefix(typed) === box.value) box.value = typed;
+  const search = new URL(location.href).searchParams.get("search");
+  if (isTyping && typed && isWhole(typed) && search !== typed) visit(formAddress(box.form), { typing: true });
 });
 
 let typingTimer;
@@ -40,7 +47,8 @@ function debounce(delay, action) {
 document.addEventListener("input", ({ target, isComposing }) => {
   const form = target.form;
   if (isComposing || !target.name || target.name.startsWith("_") || target.matches("[type=checkbox], [type=radio], select")) return;
-  if (form?.dataset.live !== undefined) debounce(showTime(), () => visit(formAddress($("form[data-live]")), { typing: true }));
+  isTyping = form?.dataset.live !== undefined;
+  if (isTyping) debounce(showTime(), () => visit(formAddress($("form[data-live]")), { typing: true }));
   else if (form?.dataset.filter !== undefined) {
     debounce(350, () => form.isConnected && visit(formAddress(form), { typing: true }));
   }

@@ -36,6 +36,7 @@ type rowsPage struct {
 
 	Words   state.Words // which rows are shown
 	Search  string      // as requested, like the chips
+	Whole   string      // result of wholeSearch
 	Chips   []filters.Chip
 	Clear   string // link without any filter
 	Filters filters.FieldMenu
@@ -183,6 +184,11 @@ func (page *rowsPage) setControls(ctx context.Context, s *state.State, v dataset
 	page.Chips, page.Clear = filters.NewChips(s, page.Invalid)
 	if page.Invalid != nil {
 		return nil
+	}
+	var err error
+	page.Whole, err = wholeSearch(s.Listing, v)
+	if err != nil {
+		return err
 	}
 	var forms []*filters.Filter
 	for _, chip := range page.Chips {
