@@ -27,9 +27,9 @@ func TestMatches(t *testing.T) {
 	s := newService(t, nil)
 	putRoses(s)
 	for _, tt := range []struct{ params, want string }{
-		{"search=rose", `[{"title":["A \"","rose","\", the ","Rosé"," <i>"],"tags":["[\"","rose","\",\"old \\\"","rose","\\\"\"]"]}]`},
-		{"search=rose&_fields=tags,id&_typed=true", `[{"tags":["[\"","rose","\",\"old \\\"","rose","\\\"\"]"]}]`},
-		{"search=rose&_fields=id", `[{}]`},
+		{"search=rose", `[{"title":["A \"","rose","\", the ","Rosé"," <i>"],"tags":["[\"","rose","\",\"old \\\"","rose","\\\"\"]"]},{"tags":["[\"Old ","roses","\"]"]}]`},
+		{"search=rose&_fields=tags,id&_typed=true", `[{"tags":["[\"","rose","\",\"old \\\"","rose","\\\"\"]"]},{"tags":["[\"Old ","roses","\"]"]}]`},
+		{"search=rose&_fields=id", `[{},{}]`},
 		{"title[contains]=strasse", `[{"title":["","Straße"]}]`},
 		{"tags[prefix]=old", `[{"tags":["[\"rose\",\"","old"," \\\"rose\\\"\"]"]},{"tags":["[\"","Old"," roses\"]"]}]`},
 		{"title[match]=tulip&tags[eq]=rose&_any=title,tags", `[{},{"title":["","Tulip"]}]`},
@@ -117,7 +117,7 @@ func TestMCP_matches(t *testing.T) {
 	}
 	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "wide"}, Fields: fields}, []herb.Record{record})
 
-	r := s.callTool(t, "query_records", args{"dataset": "a/roses", "search": "rose", "fields": "title,id",
+	r := s.callTool(t, "query_records", args{"dataset": "a/roses", "search": `"rose"`, "fields": "title,id",
 		"matches": true})
 	rows := r.rows(t)
 	if got := fmt.Sprintf("%q", rows); got !=
