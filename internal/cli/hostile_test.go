@@ -167,7 +167,7 @@ func TestPut_hostile(t *testing.T) {
 	put := func(dataset, file, content string) programtest.Response {
 		t.Helper()
 		return s.do(t, http.MethodPut, "/api/v1/"+dataset+"/source?_allow_breaking=true&_check=true", content,
-			"X-API-Key", key, "Content-Disposition", "attachment; filename="+file)
+			"X-API-Key", key, "Content-Disposition", "attachment; filename="+file, "Prefer", "wait=600")
 	}
 	const prices, stock = "/api/v1/shop/prices/data?sort=price&order=desc", "/api/v1/shop/stock/data"
 	_, before := s.get(t, prices)
@@ -200,7 +200,7 @@ func TestPut_hostile(t *testing.T) {
 		must.NoError(t, errors.Join(form.WriteField("descriptor", descriptor), form.WriteField("file", "a\n1\n"),
 			form.Close()))
 		a := s.do(t, http.MethodPut, "/api/v1/shop/prices/source?_allow_breaking=true&_check=true", b.String(),
-			"X-API-Key", key, "Content-Type", form.FormDataContentType())
+			"X-API-Key", key, "Content-Type", form.FormDataContentType(), "Prefer", "wait=600")
 		// the path of a file that was sent is ignored
 		if a.Status != 200 && a.Status != 422 || strings.Contains(a.Body, "root:") {
 			t.Errorf("%s: %d %.1000s", name, a.Status, a.Body)
