@@ -163,7 +163,7 @@ func (c *Client) download(ctx context.Context, ref herb.Ref, s herb.FetchSource,
 	if err != nil {
 		return nil, validators{}, err
 	}
-	is := validators{ETag: shortHeader(response, "Etag"), Modified: shortHeader(response, "Last-Modified")}
+	is := validators{ETag: shortHeader(response, "Etag"), Modified: settledTime(response)}
 	switch {
 	case response.StatusCode == http.StatusNotModified:
 		return nil, known, errUnchanged
@@ -186,6 +186,19 @@ func shortHeader(r *http.Response, name string) string {
 		return v
 	}
 	return ""
+}
+
+// settledTime returns when the file was modified; empty if it was so shortly before the response
+// that another change could have the same time.
+func settledTime(r *http.Response) string {
+	const least = 2 * time.Second
+	modified := shortHeader(r, "Last-Modified")
+	at, err := http.ParseTime(modified)
+	now, noDate := http.ParseTime(r.Header.Get("Date"))
+	if err != nil || noDate != nil || now.Sub(at) < least {
+		return ""
+	}
+	return modified
 }
 
 // statusError returns the error of a response without a file.

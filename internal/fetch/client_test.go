@@ -304,6 +304,41 @@ func TestClient_conditional(t *testing.T) {
 	}
 }
 
+// TestClient_modified fetches a file without a tag that changes again within a second.
+func TestClient_modified(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		modified time.Duration // before the response
+		date     string
+		want     int // requests that are answered without a file
+	}{
+		"a second ago": {time.Second, now.Format(http.TimeFormat), 0},
+		"a minute ago": {time.Minute, now.Format(http.TimeFormat), 1},
+		"no date":      {time.Minute, "unknown", 0},
+	} {
+		unchanged := 0
+		o := newOrigin(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Date", tt.date)
+			w.Header().Set("Last-Modified", now.Add(-tt.modified).Format(http.TimeFormat))
+			if r.Header.Get("If-Modified-Since") != "" {
+				unchanged++
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			_, _ = io.WriteString(w, "a\n1\n")
+		})
+		c := o.client(t, nil)
+		f, is, err := c.fetch(t.Context(), testRef(), herb.FetchSource{Address: o.address("/")}, validators{})
+		must.NoError(t, err)
+		must.NoError(t, f.Close())
+		_, _, err = c.fetch(t.Context(), testRef(), herb.FetchSource{Address: o.address("/")}, is)
+		if !errors.Is(err, errUnchanged) || unchanged != tt.want {
+			t.Errorf("%s: %v, %d responses without a file", name, err, unchanged)
+		}
+	}
+}
+
 // TestClient_resumes fetches a file whose connection is lost.
 func TestClient_resumes(t *testing.T) {
 	t.Parallel()

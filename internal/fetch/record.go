@@ -49,7 +49,7 @@ func (s *Service) record(ctx context.Context, f store.Fetch, state storedState, 
 			state.Failing = now
 		}
 		state.Failures++
-		state.Error = herb.Clip(err.Error(), 2000)
+		state.Error = herb.Clip(err.Error(), maxError)
 		atLeast := time.Duration(0)
 		if retry, ok := errors.AsType[*retryError](err); ok {
 			atLeast = retry.after

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -210,9 +211,11 @@ func States(ctx context.Context, r Reader, ref herb.Ref, now time.Time) (map[her
 	return states, nil
 }
 
-// Now fetches the file of a dataset for an actor, also if it is not due, and publishes it. p has no
-// result if there was no publish, as when the file has not changed since it was fetched.
-func (s *Service) Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (p publish.Publish, err error) {
+// Now fetches the file of a dataset for an actor, also if it is not due, and publishes it with the
+// consents that are given. p has no result if there was no publish, as when the file has not
+// changed since it was fetched.
+func (s *Service) Now(ctx context.Context, ref herb.Ref, actor herb.Actor, given ...herb.Consent) (p publish.Publish,
+	err error) {
 	live, err := s.opts.LiveVersion(ctx, ref)
 	if err != nil {
 		return p, err
@@ -232,7 +235,7 @@ func (s *Service) Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (p pu
 	if claimed == nil {
 		return p, herb.Errorf(herb.CodeUnavailable, "a file of the same host is being fetched; try again")
 	}
-	return s.attempt(ctx, *claimed, actor)
+	return s.attempt(ctx, *claimed, actor, given...)
 }
 
 // fetch fetches and publishes a file that was claimed.
@@ -245,7 +248,8 @@ func (s *Service) fetch(ctx context.Context, f store.Fetch) {
 
 // attempt fetches a file that was claimed, publishes it unless it has not changed, and records the
 // result. The claim expires if it fails before.
-func (s *Service) attempt(ctx context.Context, f store.Fetch, actor herb.Actor) (p publish.Publish, err error) {
+func (s *Service) attempt(ctx context.Context, f store.Fetch, actor herb.Actor, given ...herb.Consent) (
+	p publish.Publish, err error) {
 	state, err := decodeState(f, s.opts.Now())
 	if err != nil {
 		return p, err
@@ -259,7 +263,7 @@ func (s *Service) attempt(ctx context.Context, f store.Fetch, actor herb.Actor) 
 		return p, s.opts.Store.RemoveFetch(ctx, f.Ref) // the next sync adds what is fetched now
 	}
 	stop := s.renew(ctx, f)
-	outcome, p, err := s.publish(ctx, f.Ref, live, &state, actor)
+	outcome, p, err := s.publish(ctx, f.Ref, live, &state, actor, given)
 	stop()
 	if outcome == OutcomeFailed && p.ID == "" && state.Failures == 0 && ctx.Err() == nil { // publishes record theirs
 		s.auditFailure(herb.WithActor(ctx, actor), f)
@@ -286,7 +290,7 @@ func sourceOf(d herb.Dataset) herb.FetchSource {
 
 // publish fetches a file and publishes it, and waits until that has ended.
 func (s *Service) publish(ctx context.Context, ref herb.Ref, live herb.Dataset, state *storedState,
-	actor herb.Actor) (outcome Outcome, p publish.Publish, err error) {
+	actor herb.Actor, given []herb.Consent) (outcome Outcome, p publish.Publish, err error) {
 	file, is, err := s.opts.Client.fetch(ctx, ref, state.FetchSource, state.Known)
 	unchanged := errors.Is(err, errUnchanged)
 	switch {
@@ -303,10 +307,13 @@ func (s *Service) publish(ctx context.Context, ref herb.Ref, live herb.Dataset, 
 		return OutcomeFailed, p, err
 	}
 	rejected := file.SHA256 + " " + live.Version
-	if rejected == state.Rejected { // publishers and webhooks know it
-		return OutcomeRejected, p, errors.Join(herb.Errorf(herb.CodeRejected, "%s", state.Error), file.Close())
+	if rejected == state.Rejected && given == nil { // publishers and webhooks know it
+		reason := herb.Errorf(herb.CodeRejected, "%s", cmp.Or(state.Reason, state.Error))
+		return OutcomeRejected, p, errors.Join(reason, file.Close())
 	}
-	p, err = s.opts.Queue.Start(ctx, newRequest(ref, file, state.FetchSource, live.Version, actor))
+	request := newRequest(ref, file, state.FetchSource, live.Version, actor)
+	request.Consents = append(request.Consents, given...)
+	p, err = s.opts.Queue.Start(ctx, request)
 	if err != nil {
 		return OutcomeFailed, p, err
 	}
@@ -330,7 +337,7 @@ func (s *Service) publish(ctx context.Context, ref herb.Ref, live herb.Dataset, 
 		state.Known = is
 		return OutcomeUnchanged, p, nil
 	case versions.StatusRejected:
-		state.Rejected = rejected
+		state.Rejected, state.Reason = rejected, herb.Clip(p.Result.Error, maxError)
 		return OutcomeRejected, p, herb.Errorf(herb.CodeRejected, "%s", p.Result.Error)
 	}
 	return OutcomeFailed, p, herb.Errorf(p.Code, "%s", p.Result.Error)

@@ -33,6 +33,7 @@ type site struct {
 	requests  map[string]int // by host and path
 	busy      map[string]int // requests that run, by host
 	published []string
+	consents  []herb.Consent   // of the last publish
 	status    int              // of the origin; 0: 200
 	result    *versions.Result // of publishes; nil: published
 	after     string           // Retry-After
@@ -84,7 +85,7 @@ func (s *site) set(change func()) {
 func (s *site) Start(_ context.Context, r publish.Request) (publish.Publish, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.published = append(s.published, r.Ref.String())
+	s.published, s.consents = append(s.published, r.Ref.String()), r.Consents
 	if s.started != nil && len(s.published) == 1 {
 		close(s.started)
 	}
@@ -268,6 +269,21 @@ func TestService_rejected(t *testing.T) {
 	if state := s.state(t, service, ref); len(s.published) != 1 || state.Failures != 3 ||
 		state.Error != "most are gone" {
 		t.Errorf("%d publishes, %+v", len(s.published), state)
+	}
+
+	// the reason is known after another failure, and a consent publishes the file
+	s.set(func() { s.status = 503 })
+	s.step(t, service, s.state(t, service, ref).Next.Sub(s.now))
+	s.set(func() { s.status = 0 })
+	_, err := service.Now(t.Context(), ref, herb.Actor{ID: "k"})
+	if err == nil || err.Error() != "most are gone" || len(s.published) != 1 {
+		t.Errorf("rejected again: %v, %d publishes", err, len(s.published))
+	}
+	s.set(func() { s.result = nil })
+	p, err := service.Now(t.Context(), ref, herb.Actor{ID: "k"}, herb.ConsentBreaking)
+	if err != nil || p.Result == nil || len(s.published) != 2 ||
+		!slices.Equal(s.consents, []herb.Consent{herb.ConsentBreaking}) {
+		t.Errorf("with a consent: %+v, %v", p, err)
 	}
 }
 

@@ -39,6 +39,7 @@ type storedState struct {
 	State
 	Known    validators `json:"known"`
 	Rejected string     `json:"rejected,omitempty"` // hash of the last rejected file, and the live version
+	Reason   string     `json:"reason,omitempty"`   // why it was rejected
 }
 
 // decodeState returns the state of a stored fetch at a time.
@@ -58,6 +59,9 @@ func (s storedState) encode() []byte {
 	content, _ := json.Marshal(s)          // it has no values that cannot be encoded
 	return content
 }
+
+// maxError is the maximum number of characters of a stored error.
+const maxError = 2000
 
 const (
 	// firstPause is the pause after a fetch that failed; it doubles with each one up to maxPause.

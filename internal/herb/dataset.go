@@ -113,9 +113,9 @@ func (d Dataset) WithoutValues() Dataset {
 	return d
 }
 
-// ForReaders returns the description of a dataset with the report for readers.
+// ForReaders returns the description of a dataset with the report and the descriptor for readers.
 func (d Dataset) ForReaders() Dataset {
-	d.Report = d.Report.ForReaders()
+	d.Report, d.Descriptor = d.Report.ForReaders(), d.Descriptor.ForReaders()
 	return d
 }
 

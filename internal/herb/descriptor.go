@@ -150,6 +150,27 @@ func (d *Descriptor) Summary(largest int) *Descriptor {
 	return s
 }
 
+// ForReaders returns the descriptor with a text that does not say where and when the file is
+// fetched: the address may name a host that only publishers know. Fetch stays, because it is not
+// encoded.
+func (d *Descriptor) ForReaders() *Descriptor {
+	if d == nil || d.Fetch.Address == "" {
+		return d
+	}
+	public := *d
+	public.Text = nil
+	var text, resource, own map[string]json.RawMessage
+	_ = json.Unmarshal(d.Text, &text) // they are objects, because they have the address
+	_ = json.Unmarshal(text["resource"], &resource)
+	_ = json.Unmarshal(resource["herbarium"], &own)
+	delete(resource, "path")
+	delete(own, "refresh")
+	resource["herbarium"], _ = json.Marshal(own)
+	text["resource"], _ = json.Marshal(resource)
+	public.Text, _ = json.Marshal(text)
+	return &public
+}
+
 // Size returns about how many bytes the descriptor takes in memory.
 func (d *Descriptor) Size() int {
 	if d == nil {

@@ -57,3 +57,20 @@ func TestDescriptor_UnmarshalJSON(t *testing.T) {
 		t.Error("no text is a descriptor")
 	}
 }
+
+// TestDescriptor_ForReaders checks that readers see no address of a file.
+func TestDescriptor_ForReaders(t *testing.T) {
+	t.Parallel()
+	const text = `{"package":{"name":"shop"},"resource":{"path":"https://intern.example/a.csv","title":"A",` +
+		`"herbarium":{"expected":"daily","refresh":{"every":"1h","credentials":"crm"}}}}`
+	d := herb.NewDescriptor([]byte(text))
+	public, err := d.ForReaders().MarshalJSON()
+	const want = `{"package":{"name":"shop"},"resource":{"herbarium":{"expected":"daily"},"title":"A"}}`
+	if err != nil || string(public) != want || string(d.Text) != text {
+		t.Errorf("%s, %v", public, err)
+	}
+	local := herb.NewDescriptor([]byte(`{"resource":{"path":"a.csv"}}`))
+	if local.ForReaders() != local || (*herb.Descriptor)(nil).ForReaders() != nil {
+		t.Error("a descriptor without an address is another one")
+	}
+}

@@ -13,7 +13,7 @@ func errNoFetches() error { return herb.Errorf(herb.CodeRejected, "this server f
 
 // PostFetch fetches the file of a dataset and publishes it, and responds with the result.
 func (h *Handlers) PostFetch(w *response.Writer, r *http.Request) error {
-	req, err := h.publishRequest(w, r, nil)
+	req, err := h.publishRequest(w, r, consentParams(herb.Consents()))
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (h *Handlers) PostFetch(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := h.opts.Fetches.Now(ctx, req.Ref, req.Actor)
+	p, err := h.opts.Fetches.Now(ctx, req.Ref, req.Actor, req.Consents...)
 	if p.Result != nil {
 		return h.sendResult(w, r, p)
 	}

@@ -35,7 +35,7 @@ type Fetches interface {
 	// Fetch fetches a file.
 	Fetch(ctx context.Context, ref herb.Ref, s herb.FetchSource) (*receive.File, error)
 	// Now fetches and publishes the file of a dataset; there is no result if it has not changed.
-	Now(ctx context.Context, ref herb.Ref, actor herb.Actor) (publish.Publish, error)
+	Now(ctx context.Context, ref herb.Ref, actor herb.Actor, given ...herb.Consent) (publish.Publish, error)
 	// States returns the state of a dataset that is fetched.
 	States(ctx context.Context, ref herb.Ref) (map[herb.Ref]fetch.State, error)
 }

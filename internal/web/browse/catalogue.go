@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/state"
@@ -187,15 +188,27 @@ func (p *datasetPages) datasetsOnPage(r *http.Request, params query.Params, live
 }
 
 // searchRows counts the matching rows of all datasets that the visitor may read. The last word may
-// be incomplete, as it is in the search of a table while you type.
+// be incomplete, as it is in the search of a table while you type, unless its other forms find
+// more.
 func (p *cataloguePages) searchRows(w *httpapi.Page, r *http.Request, c *catalogue) error {
 	const shown = 12
+	count := func(search string) (library.RecordMatches, error) {
+		return library.SearchRecords(r.Context(), p.Opts.Library, search, w.Visitor(), p.Opts.SearchBudget)
+	}
 	search := c.Search
 	last, _ := utf8.DecodeLastRuneInString(search)
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.Opts.Library, search, w.Visitor(), p.Opts.SearchBudget)
+	found, err := count(search)
+	words := text.AppendWords(nil, c.Search)
+	if n := len(words); err == nil && search != c.Search && n > 0 && text.Forms(words[n-1]) != nil {
+		var whole library.RecordMatches
+		whole, err = count(c.Search)
+		if whole.Total > found.Total { // other forms of the word, which do not begin with it
+			search, found = c.Search, whole
+		}
+	}
 	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
 		return nil
 	}
